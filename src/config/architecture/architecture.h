@@ -53,12 +53,16 @@ struct Architecture {
   double hidden_dropout = 0.0;
   double init_method_std = 0.02;
 
+  /// Ids that exist: the tokenizer's vocabulary with the mask token. No option: it follows from the tokenizer.
+  int64_t vocab_size = 0;
   /// Rows of the embedding and output matrices: the tokenizer's vocabulary with the mask token, padded to a
   /// multiple of `make_vocab_size_divisible_by`. No option: it follows from the tokenizer.
   int64_t padded_vocab_size = 0;
 
   Activation activation() const;
   bool gated() const { return swiglu || geglu; }
+  /// Channels of a head that the rotary embedding turns, an even number; 0 without rotary embedding.
+  int64_t rotary_channels() const;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& option) {
@@ -97,7 +101,7 @@ struct Architecture {
 
 /// Fills every field that was left at 0 and checks that the shape is possible: heads divide the hidden size,
 /// groups divide heads, at most one activation... Errors name the flags and values.
-Architecture resolve(Architecture architecture, int64_t seq_length, int64_t padded_vocab_size);
+Architecture resolve(Architecture architecture, int64_t seq_length, int64_t vocab_size, int64_t padded_vocab_size);
 
 /// Parameters by part; `total()` is the model's size (a tied matrix counts once).
 struct ParameterCount {

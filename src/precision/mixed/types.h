@@ -1,0 +1,22 @@
+#pragma once
+
+#include <c10/core/ScalarType.h>
+
+#include "config/options/training.h"
+
+namespace megadlm::precision {
+
+/// The type that forward and backward compute in.
+inline at::ScalarType compute_type(config::Precision precision) {
+  switch (precision) {
+    case config::Precision::bf16:
+      return at::kBFloat16;
+    case config::Precision::fp16:
+      return at::kHalf;
+    case config::Precision::fp32:
+      break;
+  }
+  return at::kFloat;
+}
+
+}  // namespace megadlm::precision
