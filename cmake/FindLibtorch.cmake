@@ -37,6 +37,13 @@ find_package_handle_standard_args(
   REASON_FAILURE_MESSAGE "run scripts/setup, or give -DLIBTORCH_ROOT=<folder with include/ and lib/>")
 
 if(Libtorch_FOUND AND NOT TARGET Libtorch::cpu)
+  # The wheel's include folder carries another version of fmt than the system's spdlog is built with; the
+  # system's must be found first.
+  find_path(FMT_INCLUDE_DIR fmt/format.h PATHS /usr/include /usr/local/include NO_DEFAULT_PATH REQUIRED)
+  file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/system_fmt")
+  file(CREATE_LINK "${FMT_INCLUDE_DIR}/fmt" "${CMAKE_BINARY_DIR}/system_fmt/fmt" SYMBOLIC)
+  include_directories(BEFORE SYSTEM "${CMAKE_BINARY_DIR}/system_fmt")
+
   add_library(Libtorch::c10 SHARED IMPORTED)
   set_target_properties(Libtorch::c10 PROPERTIES IMPORTED_LOCATION "${LIBTORCH_C10_LIBRARY}")
   target_include_directories(
@@ -44,9 +51,15 @@ if(Libtorch_FOUND AND NOT TARGET Libtorch::cpu)
                                    "${LIBTORCH_INCLUDE_DIR}/torch/csrc/api/include")
   add_library(Libtorch::cpu SHARED IMPORTED)
   set_target_properties(Libtorch::cpu PROPERTIES IMPORTED_LOCATION "${LIBTORCH_CPU_LIBRARY}")
-  # at::parallel_for is an OpenMP loop in a header; the wheel carries the run time beside libtorch.
-  find_package(OpenMP REQUIRED COMPONENTS CXX)
-  target_link_libraries(Libtorch::cpu INTERFACE Libtorch::c10 OpenMP::OpenMP_CXX)
+  # at::parallel_for is an OpenMP loop in a header. The wheel carries its own OpenMP run time, and one process
+  # must not load two.
+  target_compile_options(Libtorch::cpu INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
+  file(GLOB LIBTORCH_OPENMP "${LIBTORCH_ROOT}/lib/libgomp*.so*")
+  if(NOT LIBTORCH_OPENMP)
+    find_package(OpenMP REQUIRED COMPONENTS CXX)
+    set(LIBTORCH_OPENMP OpenMP::OpenMP_CXX)
+  endif()
+  target_link_libraries(Libtorch::cpu INTERFACE Libtorch::c10 ${LIBTORCH_OPENMP})
 
   # The wheel's CPU library needs the CUDA profiling and run-time libraries of its sibling packages.
   file(GLOB LIBTORCH_SIBLINGS "${LIBTORCH_ROOT}/../nvidia/*/lib")
