@@ -45,7 +45,11 @@ SelfAttention::SelfAttention(const config::Architecture& architecture, int64_t l
 
 at::Tensor SelfAttention::forward(const at::Tensor& x, const AttentionContext& context,
                                   const std::vector<Parameter>& parameters) const {
-  ops::QkvRotary options{.heads = heads_, .groups = groups_, .head_size = channels_, .epsilon = epsilon_};
+  ops::QkvRotary options;
+  options.heads = heads_;
+  options.groups = groups_;
+  options.head_size = channels_;
+  options.epsilon = epsilon_;
   options.rotary_table = context.rotary_table;
   options.positions = context.positions;
   options.first_position = context.first_position;

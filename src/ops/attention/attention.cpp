@@ -28,7 +28,7 @@ at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::T
                      const Visibility& visibility, double scale) {
   const int64_t queries = query.size(1), keys = key.size(1);
   const bool causal = visibility.kind == Visibility::Kind::causal && !visibility.segments.defined() && queries == keys;
-  at::Tensor bias;
+  std::optional<at::Tensor> bias;
   if (!causal) {
     const at::Tensor visible = visible_pairs(visibility, queries, keys);
     if (visible.defined()) {

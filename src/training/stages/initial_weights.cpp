@@ -1,6 +1,7 @@
 #include "training/stages/initial_weights.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/ostream.h>
 
 #include <map>
