@@ -34,7 +34,7 @@ struct Parser::State {
   std::vector<std::string*> positional_values;
   std::map<std::string, size_t> index;  // key to option
   std::map<std::string, const MegatronOption*> foreign;
-  std::vector<std::pair<const MegatronOption*, Assignment>> aliases;
+  std::map<const MegatronOption*, Assignment> aliases;  // in the table's order; the last source wins
   std::set<std::string> given;
 
   std::vector<FlagSpec> flag_specs() const;
@@ -130,11 +130,15 @@ void Parser::State::apply(const Assignment& assignment, bool from_file) {
   const auto found = foreign.find(assignment.key);
   if (found == foreign.end()) fail_unknown(assignment.place, assignment.key, from_file ? '_' : '-');
   const MegatronOption& option = *found->second;
-  const bool switched_off = option.values == MegatronOption::Values::none && !assignment.texts.empty() &&
-                            assignment.texts.back() == "false";
-  if (switched_off) return;  // An absent Megatron flag asks for nothing.
+  if (option.values == MegatronOption::Values::none) {
+    OptionDescription flag;
+    flag.kind = ValueKind::flag;
+    const std::vector<Value> values = parse_values(flag, assignment.texts, assignment.place);
+    // An absent flag asks for nothing.
+    if (values.empty() || !std::get<bool>(values.back())) return;
+  }
   if (option.handling == Handling::alias) {
-    aliases.emplace_back(&option, assignment);
+    aliases.insert_or_assign(&option, assignment);
   } else {
     handle_megatron_option(option, assignment.texts, assignment.place);
   }
@@ -143,10 +147,10 @@ void Parser::State::apply(const Assignment& assignment, bool from_file) {
 void Parser::State::apply_aliases() {
   for (const auto& [option, written] : aliases) {
     Assignment assignment = written;
-    assignment.key = option->target;
+    assignment.key = option->target();
     std::replace(assignment.key.begin(), assignment.key.end(), '-', '_');
-    if (!option->value.empty()) assignment.texts = {std::string(option->value)};
-    if (given.contains(std::string(option->target))) {
+    if (!option->value().empty()) assignment.texts = {std::string(option->value())};
+    if (given.contains(std::string(option->target()))) {
       const auto values = command.options[index.at(assignment.key)].get();
       check_alias(*option, values.empty() ? "none" : to_text(values.front()), assignment.texts,
                   assignment.place);

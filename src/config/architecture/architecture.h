@@ -53,7 +53,8 @@ struct Architecture {
   double hidden_dropout = 0.0;
   double init_method_std = 0.02;
 
-  /// Ids that exist: the tokenizer's vocabulary with the mask token. No option: it follows from the tokenizer.
+  /// Ids that exist: the tokenizer's vocabulary with the mask token. No option: it follows from the
+  /// tokenizer.
   int64_t vocab_size = 0;
   /// Rows of the embedding and output matrices: the tokenizer's vocabulary with the mask token, padded to a
   /// multiple of `make_vocab_size_divisible_by`. No option: it follows from the tokenizer.
@@ -75,33 +76,40 @@ struct Architecture {
            at_least(0));
     option(self.group_query_attention, "group-query-attention", "Share key-value heads between query heads.");
     option(self.num_query_groups, "num-query-groups",
-           "Number of key-value heads, with --group-query-attention. 0: as many as query heads.", at_least(0));
-    option(self.kv_channels, "kv-channels", "Size of one head. 0: hidden size / attention heads.", at_least(0));
+           "Number of key-value heads, with --group-query-attention. 0: as many as query heads.",
+           at_least(0));
+    option(self.kv_channels, "kv-channels", "Size of one head. 0: hidden size / attention heads.",
+           at_least(0));
     option(self.max_position_embeddings, "max-position-embeddings",
            "Longest position that the model is made for. 0: the sequence length.", at_least(0));
     option(self.position_embedding_type, "position-embedding-type", "How positions enter the model.");
     option(self.rotary_base, "rotary-base", "Base of the rotary embedding's wavelengths.", positive());
-    option(self.rotary_percent, "rotary-percent", "Share of a head's channels that are rotated.", between(0, 1));
+    option(self.rotary_percent, "rotary-percent", "Share of a head's channels that are rotated.",
+           between(0, 1));
     option(self.normalization, "normalization", "Kind of normalisation layer.");
     option(self.norm_epsilon, "norm-epsilon", "Added to the variance in normalisation.", positive());
     option(self.swiglu, "swiglu", "Gated feed-forward layer with SiLU.");
     option(self.geglu, "geglu", "Gated feed-forward layer with GELU.");
     option(self.squared_relu, "squared-relu", "Feed-forward layer with the square of ReLU.");
     option(self.disable_bias_linear, "disable-bias-linear", "No bias in linear layers.");
-    option(self.add_qkv_bias, "add-qkv-bias", "Bias in the query-key-value projection even with --disable-bias-linear.");
+    option(self.add_qkv_bias, "add-qkv-bias",
+           "Bias in the query-key-value projection even with --disable-bias-linear.");
     option(self.qk_layernorm, "qk-layernorm", "Normalise each head of queries and keys before the rotation.");
     option(self.untie_embeddings_and_output_weights, "untie-embeddings-and-output-weights",
            "Separate matrices for the embedding and the output layer.");
-    option(self.attention_dropout, "attention-dropout", "Dropout probability of attention weights.", below(0, 1));
+    option(self.attention_dropout, "attention-dropout", "Dropout probability of attention weights.",
+           below(0, 1));
     option(self.hidden_dropout, "hidden-dropout", "Dropout probability of each block's output.", below(0, 1));
     option(self.init_method_std, "init-method-std",
-           "Standard deviation of the initial weights (output projections: divided by sqrt(2 x layers)).", positive());
+           "Standard deviation of the initial weights (output projections: divided by sqrt(2 x layers)).",
+           positive());
   }
 };
 
 /// Fills every field that was left at 0 and checks that the shape is possible: heads divide the hidden size,
 /// groups divide heads, at most one activation... Errors name the flags and values.
-Architecture resolve(Architecture architecture, int64_t seq_length, int64_t vocab_size, int64_t padded_vocab_size);
+Architecture resolve(Architecture architecture, int64_t seq_length, int64_t vocab_size,
+                     int64_t padded_vocab_size);
 
 /// Parameters by part; `total()` is the model's size (a tied matrix counts once).
 struct ParameterCount {
@@ -112,7 +120,8 @@ ParameterCount count_parameters(const Architecture& architecture);
 
 /// Floating-point operations of one training step: forward and backward, 6 per weight and token in the
 /// layers plus 12 s^2 h per layer and row for attention over all pairs, the head over `head_tokens` only.
-double training_flops(const Architecture& architecture, int64_t batch_size, int64_t seq_length, double head_tokens);
+double training_flops(const Architecture& architecture, int64_t batch_size, int64_t seq_length,
+                      double head_tokens);
 
 /// Every field, for checkpoints. Reading checks types and names the missing or unknown key.
 nlohmann::json to_json(const Architecture& architecture);

@@ -20,7 +20,8 @@ struct CheckpointOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& option) {
     option(self.save, "save", "Folder of this run's checkpoints and metrics.");
-    option(self.load, "load", "Folder of checkpoints to go on from; without a checkpoint in it training starts fresh.");
+    option(self.load, "load",
+           "Folder of checkpoints to go on from; without a checkpoint in it training starts fresh.");
     option(self.save_interval, "save-interval", "Iterations between checkpoints.", at_least(1));
     option(self.keep_last, "keep-last", "Keep only so many of the newest checkpoints. 0: all.", at_least(0));
     option(self.no_save_optim, "no-save-optim", "Leave the optimizer's states out of checkpoints.");

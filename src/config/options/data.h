@@ -24,11 +24,14 @@ struct DataOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& option) {
     option(self.data_path, "data-path", "Prefix of the training .bin/.idx pair, split by --split.");
-    option(self.valid_data_path, "valid-data-path", "Prefix of the validation .bin/.idx pair; then all of --data-path is for training.");
+    option(self.valid_data_path, "valid-data-path",
+           "Prefix of the validation .bin/.idx pair; then all of --data-path is for training.");
     option(self.split, "split", "Shares of documents for training, validation and test.");
     option(self.seq_length, "seq-length", "Tokens in a row.", at_least(1));
-    option(self.data_cache_path, "data-cache-path", "Folder of cached sample indices. Empty: beside the data.");
-    option(self.reset_position_ids, "reset-position-ids", "Positions start again after an end-of-document token.");
+    option(self.data_cache_path, "data-cache-path",
+           "Folder of cached sample indices. Empty: beside the data.");
+    option(self.reset_position_ids, "reset-position-ids",
+           "Positions start again after an end-of-document token.");
     option(self.reset_attention_mask, "reset-attention-mask", "Tokens see their own document only.");
     option(self.eod_mask_loss, "eod-mask-loss", "End-of-document tokens carry no loss.");
     option(self.mock_data, "mock-data", "Random ids in place of a dataset, for measuring speed.");
@@ -61,7 +64,8 @@ struct PreprocessOptions {
     option(self.json_keys, "json-keys", "Keys to take from each JSON object.");
     option(self.plain_text, "plain-text", "The input is plain text, a document a line.");
     option(self.append_eod, "append-eod", "End each document with the end-of-document token.");
-    option(self.on_error, "on-error", "What to do with a line that cannot be used: stop, or skip and count it.");
+    option(self.on_error, "on-error",
+           "What to do with a line that cannot be used: stop, or skip and count it.");
     option(self.workers, "workers", "Tokenising threads. 0: one a core.", at_least(0));
   }
 };

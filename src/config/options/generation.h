@@ -39,14 +39,18 @@ struct GenerationOptions {
   static void visit(Self& self, Visitor&& option) {
     option(self.load, "load", "Folder of checkpoints, of one checkpoint, or of a Hugging Face model.");
     option(self.prompt, "prompt", "Text to go on from. Absent: unconditional.");
-    option(self.infill, "infill",
-           "Text with gaps: [MASK] is one masked token, [MASK:12] twelve. The gaps are filled, the rest stays.");
+    option(
+        self.infill, "infill",
+        "Text with gaps: [MASK] is one masked token, [MASK:12] twelve. The gaps are filled, the rest stays.");
     option(self.num_samples, "num-samples", "Samples of each prompt.", at_least(1));
     option(self.gen_length, "gen-length", "New tokens.", at_least(1));
     option(self.steps, "steps", "Denoising steps over all blocks. 0: one a new token.", at_least(0));
-    option(self.block_length, "block-length", "Blocks are filled from left to right. 0: one block.", at_least(0));
-    option(self.temperature, "temperature", "Gumbel noise on the logits as in LLaDA. 0: greedy.", at_least(0));
-    option(self.cfg_scale, "cfg-scale", "Classifier-free guidance: logits = uncond + (scale + 1) (cond - uncond).", at_least(0));
+    option(self.block_length, "block-length", "Blocks are filled from left to right. 0: one block.",
+           at_least(0));
+    option(self.temperature, "temperature", "Gumbel noise on the logits as in LLaDA. 0: greedy.",
+           at_least(0));
+    option(self.cfg_scale, "cfg-scale",
+           "Classifier-free guidance: logits = uncond + (scale + 1) (cond - uncond).", at_least(0));
     option(self.remasking, "remasking", "Which masked positions a step commits.");
     option(self.seed, "seed", "Seed of every random number.", at_least(0));
     option(self.watch, "watch", "Show the text as it is denoised.");
@@ -71,7 +75,9 @@ struct EvaluationOptions {
   static void visit(Self& self, Visitor&& option) {
     option(self.load, "load", "Folder of checkpoints, or of one checkpoint.");
     option(self.data_path, "data-path", "Prefix of the .bin/.idx pair to evaluate on.");
-    option(self.input, "input", "The text behind --data-path (JSON lines or plain text), for bits per byte; counted, not tokenised.");
+    option(
+        self.input, "input",
+        "The text behind --data-path (JSON lines or plain text), for bits per byte; counted, not tokenised.");
     option(self.seq_length, "seq-length", "Tokens in a row. 0: as in training.", at_least(0));
     option(self.batch_size, "batch-size", "Rows of one forward pass.", at_least(1));
     option(self.num_draws, "num-draws", "Masking times of each row, stratified over (0, 1].", at_least(1));

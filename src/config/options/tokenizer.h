@@ -9,8 +9,9 @@ namespace megadlm::config {
 enum class TokenizerType { hugging_face, null };
 template <>
 struct EnumNames<TokenizerType> {
-  static constexpr std::array value{std::pair{TokenizerType::hugging_face, std::string_view("HuggingFaceTokenizer")},
-                                    std::pair{TokenizerType::null, std::string_view("NullTokenizer")}};
+  static constexpr std::array value{
+      std::pair{TokenizerType::hugging_face, std::string_view("HuggingFaceTokenizer")},
+      std::pair{TokenizerType::null, std::string_view("NullTokenizer")}};
 };
 
 struct TokenizerOptions {
@@ -26,9 +27,11 @@ struct TokenizerOptions {
     option(self.tokenizer_type, "tokenizer-type", "Kind of tokenizer.");
     option(self.tokenizer_model, "tokenizer-model", "A tokenizer.json, or a folder that holds one.");
     option(self.vocab_size, "vocab-size",
-           "Number of ids of the NullTokenizer, before the mask token and padding; a check for other kinds.", at_least(0));
+           "Number of ids of the NullTokenizer, before the mask token and padding; a check for other kinds.",
+           at_least(0));
     option(self.mask_token, "mask-token",
-           "Text of the mask token. Empty: the tokenizer's own mask token, else one is added as the new last id.");
+           "Text of the mask token. Empty: the tokenizer's own mask token, else one is added as the new last "
+           "id.");
     option(self.make_vocab_size_divisible_by, "make-vocab-size-divisible-by",
            "The vocabulary is padded to a multiple of this.", at_least(1));
   }

@@ -44,22 +44,30 @@ struct TrainingOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& option) {
     option(self.micro_batch_size, "micro-batch-size", "Rows of one forward and backward pass.", at_least(1));
-    option(self.global_batch_size, "global-batch-size", "Rows of one optimizer step. 0: the micro batch size.", at_least(0));
+    option(self.global_batch_size, "global-batch-size",
+           "Rows of one optimizer step. 0: the micro batch size.", at_least(0));
     option(self.train_iters, "train-iters", "Number of optimizer steps.", at_least(1));
-    option(self.train_samples, "train-samples", "Number of samples to train on, in place of --train-iters.", at_least(1));
-    option(self.exit_duration_in_mins, "exit-duration-in-mins", "Save and exit after so many minutes.", positive());
-    option(self.exit_interval, "exit-interval", "Save and exit when the iteration is divisible by this.", at_least(1));
+    option(self.train_samples, "train-samples", "Number of samples to train on, in place of --train-iters.",
+           at_least(1));
+    option(self.exit_duration_in_mins, "exit-duration-in-mins", "Save and exit after so many minutes.",
+           positive());
+    option(self.exit_interval, "exit-interval", "Save and exit when the iteration is divisible by this.",
+           at_least(1));
     option(self.schedule_by_time, "schedule-by-time",
-           "Learning-rate decay ends with --exit-duration-in-mins rather than with the iterations. Such a run is not "
+           "Learning-rate decay ends with --exit-duration-in-mins rather than with the iterations. Such a "
+           "run is not "
            "repeatable.");
     option(self.seed, "seed", "Seed of every random number.", at_least(0));
     option(self.device, "device", "Where tensors live.");
     option(self.num_threads, "num-threads", "Processor threads of one process. 0: one a core.", at_least(0));
-    option(self.init_from, "init-from", "Folder of a native or Hugging Face model to take the first weights from.");
+    option(self.init_from, "init-from",
+           "Folder of a native or Hugging Face model to take the first weights from.");
     option(self.init_checksum, "init-checksum", "Print a hash of all initial weights and exit.");
     option(self.dry_run, "dry-run", "Print parameters, FLOPs, memory and the configuration, and exit.");
-    option(self.on_non_finite, "on-non-finite", "When a loss or gradient is not finite: stop, or skip the step and count it.");
-    option(self.max_consecutive_skips, "max-consecutive-skips", "Stop after so many skipped steps in a row.", at_least(1));
+    option(self.on_non_finite, "on-non-finite",
+           "When a loss or gradient is not finite: stop, or skip the step and count it.");
+    option(self.max_consecutive_skips, "max-consecutive-skips", "Stop after so many skipped steps in a row.",
+           at_least(1));
     option(self.eval_interval, "eval-interval", "Iterations between evaluations.", at_least(1));
     option(self.eval_iters, "eval-iters", "Batches of one evaluation. 0: no evaluation.", at_least(0));
   }
@@ -87,7 +95,8 @@ struct PrecisionOptions {
     option(self.loss_scale, "loss-scale", "Fixed fp16 loss scale. Absent: dynamic.", positive());
     option(self.initial_loss_scale, "initial-loss-scale", "First dynamic loss scale.", positive());
     option(self.min_loss_scale, "min-loss-scale", "Smallest dynamic loss scale.", positive());
-    option(self.loss_scale_window, "loss-scale-window", "Good steps before the loss scale doubles.", at_least(1));
+    option(self.loss_scale_window, "loss-scale-window", "Good steps before the loss scale doubles.",
+           at_least(1));
     option(self.hysteresis, "hysteresis", "Overflows before the loss scale halves.", at_least(1));
   }
 };
