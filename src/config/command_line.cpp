@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "config/option_description.h"
 
 namespace megadlm::config {
 namespace {
@@ -12,8 +13,7 @@ constexpr int kMany = 1 << 20;
 
 /// Both spellings of a flag, and its negation.
 std::string spellings(const FlagSpec& flag) {
-  std::string underscored = flag.name;
-  std::replace(underscored.begin(), underscored.end(), '-', '_');
+  const std::string underscored = key_of(flag.name);
   std::string text = "--" + flag.name;
   if (underscored != flag.name) text += ",--" + underscored;
   if (flag.negatable && flag.values == FlagSpec::Values::none && !flag.name.starts_with("no-")) {

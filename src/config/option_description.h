@@ -20,6 +20,13 @@ enum class ValueKind { flag, integer, number, text, choice };
 /// One value; a choice is held as its text.
 using Value = std::variant<bool, int64_t, double, std::string>;
 
+/// A name with underscores, as YAML and JSON write it: "num-layers" to "num_layers".
+inline std::string key_of(std::string_view name) {
+  std::string key(name);
+  std::replace(key.begin(), key.end(), '-', '_');
+  return key;
+}
+
 /// An option without its C++ type: what parsing, help, YAML and JSON need.
 struct OptionDescription {
   std::string name;  ///< "num-layers"
@@ -36,12 +43,7 @@ struct OptionDescription {
   /// The present values; none for an absent optional or an empty list.
   std::function<std::vector<Value>()> get;
 
-  /// The YAML and JSON key, "num_layers".
-  std::string key() const {
-    std::string text = name;
-    std::replace(text.begin(), text.end(), '-', '_');
-    return text;
-  }
+  std::string key() const { return key_of(name); }
 };
 
 namespace binding {

@@ -38,7 +38,7 @@ struct Parser::State {
   std::set<std::string> given;
 
   std::vector<FlagSpec> flag_specs() const;
-  [[noreturn]] void fail_unknown(const std::string& place, const std::string& name, char separator) const;
+  [[noreturn]] void fail_unknown(const std::string& place, const std::string& name, bool in_file) const;
   void assign(const Assignment& assignment);
   void apply(const Assignment& assignment, bool from_file);
   void apply_aliases();
@@ -67,8 +67,7 @@ void Parser::add_positional(std::string name, std::string help, std::string& val
 
 void Parser::accept_megatron_options() {
   for (const MegatronOption& option : megatron_options()) {
-    std::string key(option.name);
-    std::replace(key.begin(), key.end(), '-', '_');
+    const std::string key = key_of(option.name);
     if (!state_->index.contains(key)) state_->foreign.emplace(key, &option);
   }
 }
@@ -90,15 +89,14 @@ std::vector<FlagSpec> Parser::State::flag_specs() const {
   return specs;
 }
 
-void Parser::State::fail_unknown(const std::string& place, const std::string& name, char separator) const {
+void Parser::State::fail_unknown(const std::string& place, const std::string& name, bool in_file) const {
   std::vector<std::string> names{"config"};
   for (const OptionDescription& option : command.options) names.push_back(option.name);
   std::string plain = name;
   std::replace(plain.begin(), plain.end(), '_', '-');
   auto near = nearest(plain, names);
   if (!near) base::fail_usage("{}: unknown option; see megadlm {} --help", place, command.command);
-  if (separator == '_') std::replace(near->begin(), near->end(), '-', '_');
-  base::fail_usage("{}: unknown option; did you mean {}{}?", place, separator == '_' ? "" : "--", *near);
+  base::fail_usage("{}: unknown option; did you mean {}?", place, in_file ? key_of(*near) : "--" + *near);
 }
 
 /// Stores checked values into the bound member.
@@ -128,7 +126,7 @@ void Parser::State::apply(const Assignment& assignment, bool from_file) {
     return;
   }
   const auto found = foreign.find(assignment.key);
-  if (found == foreign.end()) fail_unknown(assignment.place, assignment.key, from_file ? '_' : '-');
+  if (found == foreign.end()) fail_unknown(assignment.place, assignment.key, from_file);
   const MegatronOption& option = *found->second;
   if (option.values == MegatronOption::Values::none) {
     OptionDescription flag;
@@ -147,8 +145,7 @@ void Parser::State::apply(const Assignment& assignment, bool from_file) {
 void Parser::State::apply_aliases() {
   for (const auto& [option, written] : aliases) {
     Assignment assignment = written;
-    assignment.key = option->target();
-    std::replace(assignment.key.begin(), assignment.key.end(), '-', '_');
+    assignment.key = key_of(option->target());
     if (!option->value().empty()) assignment.texts = {std::string(option->value())};
     if (given.contains(std::string(option->target()))) {
       const auto values = command.options[index.at(assignment.key)].get();
@@ -191,7 +188,7 @@ bool Parser::parse(const std::vector<std::string>& arguments) {
   }
   if (!line.unknown.empty()) {
     const std::string& flag = line.unknown.front();
-    state_->fail_unknown(flag, flag.substr(flag.find_first_not_of('-')), '-');
+    state_->fail_unknown(flag, flag.substr(flag.find_first_not_of('-')), false);
   }
   state_->apply_positionals(line.positionals);
   if (const auto files = line.flags.find("config"); files != line.flags.end()) {
@@ -199,9 +196,7 @@ bool Parser::parse(const std::vector<std::string>& arguments) {
   }
   for (const auto& [name, texts] : line.flags) {
     if (name == "config") continue;
-    std::string key = name;
-    std::replace(key.begin(), key.end(), '-', '_');
-    state_->apply({key, texts, "--" + name}, false);
+    state_->apply({key_of(name), texts, "--" + name}, false);
   }
   state_->apply_aliases();
   return true;

@@ -15,11 +15,6 @@ std::string line_of(const std::filesystem::path& path, const YAML::Mark& mark) {
   return mark.is_null() ? path.string() : fmt::format("{}:{}", path.string(), mark.line + 1);
 }
 
-std::string normal_key(std::string key) {
-  std::replace(key.begin(), key.end(), '-', '_');
-  return key;
-}
-
 YAML::Node load_mapping(const std::filesystem::path& path) {
   const std::string text = base::read_file(path);
   try {
@@ -42,7 +37,7 @@ YAML::Node load_mapping(const std::filesystem::path& path) {
 YamlEntry read_entry(const std::filesystem::path& path, const YAML::Node& key, const YAML::Node& value) {
   if (!key.IsScalar()) base::fail_usage("{}: a key is an option's name", line_of(path, key.Mark()));
   YamlEntry entry;
-  entry.key = normal_key(key.Scalar());
+  entry.key = key_of(key.Scalar());
   entry.place = fmt::format("{}: {}", line_of(path, key.Mark()), key.Scalar());
   if (value.IsNull()) {
     entry.null = true;

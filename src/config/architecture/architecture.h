@@ -65,23 +65,24 @@ struct Architecture {
   /// Channels of a head that the rotary embedding turns, an even number; 0 without rotary embedding.
   int64_t rotary_channels() const;
 
+  // The upper bounds are beyond any model; they keep parameter counts far inside 64 bits.
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& option) {
-    option(self.num_layers, "num-layers", "Number of transformer layers.", at_least(1));
-    option(self.hidden_size, "hidden-size", "Width of the hidden states.", at_least(1));
-    option(self.num_attention_heads, "num-attention-heads", "Number of query heads.", at_least(1));
+    option(self.num_layers, "num-layers", "Number of transformer layers.", between(1, 1 << 13));
+    option(self.hidden_size, "hidden-size", "Width of the hidden states.", between(1, 1 << 20));
+    option(self.num_attention_heads, "num-attention-heads", "Number of query heads.", between(1, 1 << 13));
     option(self.ffn_hidden_size, "ffn-hidden-size",
            "Width of the feed-forward layer. 0: 4 x hidden size, or 8/3 of it rounded up to a multiple of 64 "
            "for a gated activation.",
-           at_least(0));
+           between(0, 1 << 24));
     option(self.group_query_attention, "group-query-attention", "Share key-value heads between query heads.");
     option(self.num_query_groups, "num-query-groups",
            "Number of key-value heads, with --group-query-attention. 0: as many as query heads.",
-           at_least(0));
+           between(0, 1 << 13));
     option(self.kv_channels, "kv-channels", "Size of one head. 0: hidden size / attention heads.",
-           at_least(0));
+           between(0, 1 << 13));
     option(self.max_position_embeddings, "max-position-embeddings",
-           "Longest position that the model is made for. 0: the sequence length.", at_least(0));
+           "Longest position that the model is made for. 0: the sequence length.", between(0, 1 << 30));
     option(self.position_embedding_type, "position-embedding-type", "How positions enter the model.");
     option(self.rotary_base, "rotary-base", "Base of the rotary embedding's wavelengths.", positive());
     option(self.rotary_percent, "rotary-percent", "Share of a head's channels that are rotated.",
@@ -97,9 +98,10 @@ struct Architecture {
     option(self.qk_layernorm, "qk-layernorm", "Normalise each head of queries and keys before the rotation.");
     option(self.untie_embeddings_and_output_weights, "untie-embeddings-and-output-weights",
            "Separate matrices for the embedding and the output layer.");
-    option(self.attention_dropout, "attention-dropout", "Dropout probability of attention weights.",
-           below(0, 1));
-    option(self.hidden_dropout, "hidden-dropout", "Dropout probability of each block's output.", below(0, 1));
+    option(self.attention_dropout, "attention-dropout",
+           "Dropout probability of attention weights; only 0 is accepted.", below(0, 1));
+    option(self.hidden_dropout, "hidden-dropout",
+           "Dropout probability of each block's output; only 0 is accepted.", below(0, 1));
     option(self.init_method_std, "init-method-std",
            "Standard deviation of the initial weights (output projections: divided by sqrt(2 x layers)).",
            positive());

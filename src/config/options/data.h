@@ -27,7 +27,7 @@ struct DataOptions {
     option(self.valid_data_path, "valid-data-path",
            "Prefix of the validation .bin/.idx pair; then all of --data-path is for training.");
     option(self.split, "split", "Shares of documents for training, validation and test.");
-    option(self.seq_length, "seq-length", "Tokens in a row.", at_least(1));
+    option(self.seq_length, "seq-length", "Tokens in a row.", between(1, 1 << 30));
     option(self.data_cache_path, "data-cache-path",
            "Folder of cached sample indices. Empty: beside the data.");
     option(self.reset_position_ids, "reset-position-ids",

@@ -28,12 +28,12 @@ struct TokenizerOptions {
     option(self.tokenizer_model, "tokenizer-model", "A tokenizer.json, or a folder that holds one.");
     option(self.vocab_size, "vocab-size",
            "Number of ids of the NullTokenizer, before the mask token and padding; a check for other kinds.",
-           at_least(0));
+           between(0, (1ll << 31) - 1));
     option(self.mask_token, "mask-token",
            "Text of the mask token. Empty: the tokenizer's own mask token, else one is added as the new last "
            "id.");
     option(self.make_vocab_size_divisible_by, "make-vocab-size-divisible-by",
-           "The vocabulary is padded to a multiple of this.", at_least(1));
+           "The vocabulary is padded to a multiple of this.", between(1, 1 << 20));
   }
 };
 

@@ -43,7 +43,8 @@ struct TrainingOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& option) {
-    option(self.micro_batch_size, "micro-batch-size", "Rows of one forward and backward pass.", at_least(1));
+    option(self.micro_batch_size, "micro-batch-size", "Rows of one forward and backward pass.",
+           between(1, 1 << 30));
     option(self.global_batch_size, "global-batch-size",
            "Rows of one optimizer step. 0: the micro batch size.", at_least(0));
     option(self.train_iters, "train-iters", "Number of optimizer steps.", at_least(1));
