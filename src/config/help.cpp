@@ -33,6 +33,7 @@ std::string placeholder(const OptionDescription& option) {
 }
 
 std::string default_text(const OptionDescription& option) {
+  if (has_no_default(option)) return "";
   std::vector<std::string> texts;
   for (const Value& value : option.default_values) texts.push_back(to_text(value));
   return fmt::format("{}", fmt::join(texts, " "));

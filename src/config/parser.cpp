@@ -103,6 +103,10 @@ void Parser::State::fail_unknown(const std::string& place, const std::string& na
 void Parser::State::assign(const Assignment& assignment) {
   const OptionDescription& option = command.options[index.at(assignment.key)];
   if (assignment.null) {
+    if (has_no_default(option)) {
+      option.set(option.default_values);
+      return;
+    }
     if (!option.optional && !option.list) {
       base::fail_usage("{}: no value; give {}", assignment.place, accepted(option));
     }

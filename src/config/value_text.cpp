@@ -74,19 +74,28 @@ std::string accepted(const OptionDescription& option) {
   return "text";
 }
 
-void check_bounds(const OptionDescription& option, const Value& value, const std::string& place) {
+bool in_bounds(const OptionDescription& option, const Value& value) {
   double number = 0;
   if (const auto* integer = std::get_if<int64_t>(&value)) {
     number = static_cast<double>(*integer);
   } else if (const auto* real = std::get_if<double>(&value)) {
     number = *real;
   } else {
-    return;
+    return true;
   }
   const Bounds& bounds = option.bounds;
-  const bool inside = (bounds.open_min ? number > bounds.min : number >= bounds.min) &&
-                      (bounds.open_max ? number < bounds.max : number <= bounds.max);
-  if (!inside) base::fail_usage("{}: {} is out of range: give {}", place, to_text(value), accepted(option));
+  return (bounds.open_min ? number > bounds.min : number >= bounds.min) &&
+         (bounds.open_max ? number < bounds.max : number <= bounds.max);
+}
+
+bool has_no_default(const OptionDescription& option) {
+  return !option.list && !option.default_values.empty() && !in_bounds(option, option.default_values.front());
+}
+
+void check_bounds(const OptionDescription& option, const Value& value, const std::string& place) {
+  if (!in_bounds(option, value)) {
+    base::fail_usage("{}: {} is out of range: give {}", place, to_text(value), accepted(option));
+  }
 }
 
 std::vector<Value> parse_values(const OptionDescription& option, const std::vector<std::string>& texts,

@@ -12,6 +12,11 @@ namespace megadlm::config {
 std::vector<Value> parse_values(const OptionDescription& option, const std::vector<std::string>& texts,
                                 const std::string& place);
 
+/// Whether the option has no default: what it holds before it is set is outside its own bounds. YAML writes
+/// such a value as null.
+bool has_no_default(const OptionDescription& option);
+bool in_bounds(const OptionDescription& option, const Value& value);
+
 /// Checks values that are already typed, for JSON.
 void check_bounds(const OptionDescription& option, const Value& value, const std::string& place);
 

@@ -82,14 +82,17 @@ std::string write_yaml(const std::vector<OptionDescription>& options) {
   emitter << YAML::BeginMap;
   std::string group;
   for (const OptionDescription& option : options) {
-    if (option.group != group) emitter << YAML::Newline << YAML::Comment(group = option.group);
+    if (option.group != group) {
+      if (!group.empty()) emitter << YAML::Newline;
+      emitter << YAML::Comment(group = option.group);
+    }
     emitter << YAML::Key << option.key() << YAML::Value;
     const std::vector<Value> values = option.get();
     if (option.list) {
       emitter << YAML::Flow << YAML::BeginSeq;
       for (const Value& value : values) emit_value(emitter, option, value);
       emitter << YAML::EndSeq;
-    } else if (values.empty()) {
+    } else if (values.empty() || !in_bounds(option, values.front())) {
       emitter << YAML::Null;
     } else {
       emit_value(emitter, option, values.front());

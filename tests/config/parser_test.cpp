@@ -217,6 +217,28 @@ TEST_F(ParserTest, YamlReadsBack) {
   EXPECT_EQ(parser.json()["swiglu"], true);
 }
 
+struct Needed {
+  static constexpr std::string_view group = "Needed";
+  int64_t layers = 0;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor&& option) {
+    option(self.layers, "layers", "Layers.", at_least(1));
+  }
+};
+
+TEST_F(ParserTest, ValueOutsideItsBoundsMeansNotGiven) {
+  Needed needed;
+  Parser parser("sample", "A sample.");
+  parser.add(needed);
+  const std::string text = parser.yaml();
+  EXPECT_THAT(text, HasSubstr("layers: ~"));
+  parser.parse({"--config", file("needed.yaml", text)});
+  EXPECT_EQ(needed.layers, 0);
+  EXPECT_FALSE(parser.given("layers"));
+  EXPECT_EQ(parser.help().find("[0]"), std::string::npos);
+}
+
 TEST_F(ParserTest, HelpNamesEverything) {
   Sample sample;
   Parser parser("sample", "A sample.");

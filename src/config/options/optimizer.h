@@ -62,7 +62,7 @@ struct ScheduleOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& option) {
-    option(self.lr, "lr", "Peak learning rate.", at_least(0));
+    option(self.lr, "lr", "Peak learning rate.", positive());
     option(self.min_lr, "min-lr", "Smallest learning rate after warm-up.", at_least(0));
     option(self.lr_decay_style, "lr-decay-style", "Shape of the decay.");
     option(self.lr_decay_iters, "lr-decay-iters",
