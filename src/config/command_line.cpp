@@ -24,11 +24,11 @@ std::string spellings(const FlagSpec& flag) {
   return text;
 }
 
-CLI::Option* declare(CLI::App& app, const FlagSpec& flag) {
+/// `ignored` takes what CLI11 converts; the texts are read from the option itself.
+CLI::Option* declare(CLI::App& app, const FlagSpec& flag, std::string& ignored) {
   const CLI::callback_t accept = [](const CLI::results_t&) { return true; };
   if (flag.values == FlagSpec::Values::none) {
-    return app.add_flag_callback(spellings(flag), [] {})
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    return app.add_flag(spellings(flag), ignored)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }
   CLI::Option* option = app.add_option(spellings(flag), accept);
   if (flag.values == FlagSpec::Values::many) {
@@ -62,7 +62,8 @@ CommandLine read_command_line(const std::vector<std::string>& arguments, const s
   app.set_help_flag();
   app.allow_extras();
   std::map<std::string, CLI::Option*> options;
-  for (const FlagSpec& flag : flags) options[flag.name] = declare(app, flag);
+  std::string ignored;
+  for (const FlagSpec& flag : flags) options[flag.name] = declare(app, flag, ignored);
   try {
     app.parse(reversed(arguments));
   } catch (const CLI::ArgumentMismatch& error) {
@@ -78,7 +79,7 @@ CommandLine read_command_line(const std::vector<std::string>& arguments, const s
   }
   bool after_unknown = false;
   for (const std::string& extra : app.remaining()) {
-    if (extra.size() > 1 && extra.front() == '-') {
+    if (extra.size() > 1 && extra.front() == '-' && extra.find_first_not_of("-=") != std::string::npos) {
       line.unknown.push_back(extra.substr(0, extra.find('=')));
       after_unknown = true;
     } else if (!after_unknown) {

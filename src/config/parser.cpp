@@ -37,7 +37,7 @@ struct Parser::State {
   std::map<const MegatronOption*, Assignment> aliases;  // in the table's order; the last source wins
   std::set<std::string> given;
 
-  std::vector<FlagSpec> flag_specs() const;
+  std::vector<FlagSpec> flag_specs(const std::vector<std::string>& arguments) const;
   [[noreturn]] void fail_unknown(const std::string& place, const std::string& name, bool in_file) const;
   void assign(const Assignment& assignment);
   void apply(const Assignment& assignment, bool from_file);
@@ -72,7 +72,9 @@ void Parser::accept_megatron_options() {
   }
 }
 
-std::vector<FlagSpec> Parser::State::flag_specs() const {
+/// Flags to look for. Of Megatron-LM's many options only those that the command line names: declaring one
+/// costs time that grows with their number.
+std::vector<FlagSpec> Parser::State::flag_specs(const std::vector<std::string>& arguments) const {
   std::vector<FlagSpec> specs;
   for (const OptionDescription& option : command.options) {
     const auto values = option.kind == ValueKind::flag ? FlagSpec::Values::none
@@ -80,7 +82,13 @@ std::vector<FlagSpec> Parser::State::flag_specs() const {
                                                        : FlagSpec::Values::one;
     specs.push_back({option.name, values});
   }
-  for (const auto& [key, option] : foreign) {
+  std::set<const MegatronOption*> named;
+  for (const std::string& argument : arguments) {
+    if (!argument.starts_with("--")) continue;
+    const auto found = foreign.find(key_of(argument.substr(2, argument.find('=') - 2)));
+    if (found != foreign.end()) named.insert(found->second);
+  }
+  for (const MegatronOption* option : named) {
     const auto values = option->values == MegatronOption::Values::none   ? FlagSpec::Values::none
                         : option->values == MegatronOption::Values::many ? FlagSpec::Values::many
                                                                          : FlagSpec::Values::one;
@@ -92,6 +100,7 @@ std::vector<FlagSpec> Parser::State::flag_specs() const {
 void Parser::State::fail_unknown(const std::string& place, const std::string& name, bool in_file) const {
   std::vector<std::string> names{"config"};
   for (const OptionDescription& option : command.options) names.push_back(option.name);
+  for (const auto& entry : foreign) names.emplace_back(entry.second->name);
   std::string plain = name;
   std::replace(plain.begin(), plain.end(), '_', '-');
   auto near = nearest(plain, names);
@@ -181,7 +190,7 @@ void Parser::State::apply_file(const std::string& path) {
 }
 
 bool Parser::parse(const std::vector<std::string>& arguments) {
-  std::vector<FlagSpec> specs = state_->flag_specs();
+  std::vector<FlagSpec> specs = state_->flag_specs(arguments);
   specs.push_back({"config", FlagSpec::Values::many});
   specs.push_back({"help", FlagSpec::Values::none});
   specs.push_back({"help-markdown", FlagSpec::Values::none});
@@ -192,7 +201,7 @@ bool Parser::parse(const std::vector<std::string>& arguments) {
   }
   if (!line.unknown.empty()) {
     const std::string& flag = line.unknown.front();
-    state_->fail_unknown(flag, flag.substr(flag.find_first_not_of('-')), false);
+    state_->fail_unknown(flag, flag.substr(std::min(flag.find_first_not_of('-'), flag.size())), false);
   }
   state_->apply_positionals(line.positionals);
   if (const auto files = line.flags.find("config"); files != line.flags.end()) {

@@ -111,7 +111,7 @@ TEST_F(ParserTest, SpellingsOfBooleans) {
   EXPECT_FALSE(parse({"--swiglu=false"}).swiglu);
   EXPECT_FALSE(parse({"--swiglu", "--no-swiglu"}).swiglu);
   EXPECT_TRUE(parse({"--no-swiglu", "--swiglu"}).swiglu);
-  EXPECT_THAT(error({"--swiglu=maybe"}), HasSubstr("swiglu"));
+  EXPECT_EQ(error({"--swiglu=maybe"}), "--swiglu: 'maybe' is not true or false");
 }
 
 TEST_F(ParserTest, LastScalarWinsAndListsAppend) {
@@ -158,6 +158,10 @@ TEST_F(ParserTest, ErrorsOfFlags) {
   EXPECT_THAT(error({"--hidden_sizes=4"}), HasSubstr("did you mean --hidden-size?"));
   EXPECT_THAT(error({"--zzzzzzzzzz"}), "--zzzzzzzzzz: unknown option; see megadlm sample --help");
   EXPECT_THAT(error({"stray"}), HasSubstr("'stray': unexpected argument"));
+  EXPECT_THAT(error({"--"}), HasSubstr("'--': unexpected argument"));
+  EXPECT_THAT(error({"--="}), HasSubstr("'--=': unexpected argument"));
+  EXPECT_THAT(error({"--=x"}), HasSubstr("--: unknown option"));
+  EXPECT_THAT(error({"-x"}), HasSubstr("-x: unknown option"));
   EXPECT_THAT(error({"--hidden-size"}), HasSubstr("--hidden-size: its value is missing"));
   EXPECT_THAT(error({"--hidden-size", "4x"}), "--hidden-size: '4x' is not a whole number of at least 1");
   EXPECT_THAT(error({"--hidden-size", "1_000"}), HasSubstr("'1_000' is not"));
