@@ -10,7 +10,9 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wall> $<$<COMPILE_LANGUAGE:CXX>:-Wextra>
-                    $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+                    $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+                    # g++ 12 warns of its own std::string concatenation (GCC bug 105651).
+                    $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 
 if(MEGADLM_SANITIZERS)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined

@@ -21,6 +21,7 @@ enum class RandomStream : uint32_t {
   generation_order = 9,  // (row and step, position)
   evaluation_time = 10,  // (sample, draw)
   evaluation_mask = 11,  // (sample and draw, position)
+  mock_data = 12,         // (sample, position)
   test = 1000,
 };
 

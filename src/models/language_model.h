@@ -28,6 +28,8 @@ class LanguageModel {
   virtual const config::Architecture& architecture() const = 0;
   /// Parameters in a fixed order with native names; their `value` may be replaced (precision, loading).
   virtual std::vector<nn::Parameter>& parameters() = 0;
+  /// Moves all parameters and tables.
+  virtual void to(at::Device device) = 0;
   /// Final hidden states [b, s, h] after the last norm.
   virtual at::Tensor hidden(const ModelInput& input) const = 0;
   /// Logits [n, padded vocabulary] of hidden states [n, h].

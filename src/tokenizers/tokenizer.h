@@ -20,8 +20,10 @@ class Tokenizer {
   virtual std::string decode(const std::vector<int32_t>& ids, bool skip_special = false) const = 0;
   /// Number of ids, added tokens included, padding excluded.
   virtual int64_t vocab_size() const = 0;
-  /// The id of a role: "mask", "eod", "bos", "pad", "unk"; absent when the tokenizer has none.
-  virtual std::optional<int32_t> special(std::string_view role) const = 0;
+  /// The id of a token by its text ("<|endoftext|>"); nothing when there is none.
+  virtual std::optional<int32_t> id_of(std::string_view piece) const = 0;
+  /// A file's text that load_tokenizer makes the same tokenizer from.
+  virtual std::string to_json() const = 0;
 };
 
 }  // namespace megadlm::tokenizers

@@ -42,6 +42,13 @@ Decoder::Decoder(const config::Architecture& architecture, uint64_t seed) : arch
   }
 }
 
+void Decoder::to(at::Device device) {
+  for (nn::Parameter& parameter : parameters_) {
+    if (parameter.value.device() != device) parameter.value = parameter.value.detach().to(device).requires_grad_(true);
+  }
+  if (rotary_table_.defined()) rotary_table_ = rotary_table_.to(device);
+}
+
 at::Tensor Decoder::embed(const ModelInput& input, int64_t first_position) const {
   const at::Tensor words = ops::embedding(input.tokens, parameters_[word_embeddings_].value);
   if (!position_embeddings_) return words;

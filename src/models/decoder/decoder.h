@@ -19,6 +19,7 @@ class Decoder : public LanguageModel {
 
   const config::Architecture& architecture() const override { return architecture_; }
   std::vector<nn::Parameter>& parameters() override { return parameters_; }
+  void to(at::Device device) override;
   at::Tensor hidden(const ModelInput& input) const override;
   at::Tensor logits(const at::Tensor& hidden) const override;
   at::Tensor loss(const at::Tensor& hidden, const at::Tensor& targets, const at::Tensor& weights) const override;
