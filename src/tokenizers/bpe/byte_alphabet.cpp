@@ -30,6 +30,11 @@ const std::array<std::string, 256>& byte_alphabet() {
   return alphabet;
 }
 
+const char* byte_level_pattern() {
+  // PCRE2's own \s also takes U+180E, which is no white space of today's Unicode.
+  return R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{wspace}\p{L}\p{N}]+|\p{wspace}+(?!\P{wspace})|\p{wspace}+)";
+}
+
 std::string bytes_to_alphabet(std::string_view bytes) {
   std::string text;
   for (const unsigned char byte : bytes) text += byte_alphabet()[byte];

@@ -10,6 +10,9 @@ namespace megadlm::tokenizers {
 /// other bytes for U+0100 and on.
 const std::array<std::string, 256>& byte_alphabet();
 
+/// GPT-2's pattern of pieces: contractions, words, numbers, other characters, white space.
+const char* byte_level_pattern();
+
 /// Writes bytes with the alphabet.
 std::string bytes_to_alphabet(std::string_view bytes);
 

@@ -13,10 +13,6 @@ using nlohmann::json;
 
 constexpr int64_t kLargestVocabulary = 16'000'000;
 
-// GPT-2's pattern. PCRE2's own \s also takes U+180E, which is no white space of today's Unicode.
-constexpr const char* kByteLevelPattern =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{wspace}\p{L}\p{N}]+|\p{wspace}+(?!\P{wspace})|\p{wspace}+)";
-
 std::string type_of(const json& part) {
   return part.is_object() && part.contains("type") && part["type"].is_string() ? part["type"].get<std::string>() : "";
 }
@@ -152,7 +148,7 @@ void BpeTokenizer::read_pre_tokenizer(const json& part) {
     add_prefix_space_ = flag(part, "add_prefix_space", true);
     base::require(!add_prefix_space_ || splitters_.empty(), "{}: ByteLevel with add_prefix_space after a Split is not supported",
                   place_);
-    if (flag(part, "use_regex", true)) splitters_.emplace_back(kByteLevelPattern);
+    if (flag(part, "use_regex", true)) splitters_.emplace_back(byte_level_pattern());
   } else if (type == "Split") {
     const json& pattern = member(part, "pattern");
     base::require(member(part, "behavior") == "Isolated" && !flag(part, "invert", false) && pattern.is_object() &&
