@@ -10,6 +10,7 @@
 #include "config/help.h"
 #include "config/megatron_options.h"
 #include "config/nearest.h"
+#include "config/json.h"
 #include "config/value_text.h"
 #include "config/yaml_file.h"
 
@@ -219,21 +220,7 @@ bool Parser::given(std::string_view option) const { return state_->given.contain
 
 std::string Parser::yaml() const { return write_yaml(state_->command.options); }
 
-nlohmann::json Parser::json() const {
-  auto object = nlohmann::json::object();
-  for (const OptionDescription& option : state_->command.options) {
-    auto list = nlohmann::json::array();
-    for (const Value& value : option.get()) {
-      std::visit([&](const auto& scalar) { list.push_back(scalar); }, value);
-    }
-    if (option.list) {
-      object[option.key()] = list;
-    } else {
-      object[option.key()] = list.empty() ? nlohmann::json(nullptr) : list.front();
-    }
-  }
-  return object;
-}
+nlohmann::json Parser::json() const { return values_to_json(state_->command.options); }
 
 std::string Parser::help(size_t columns) const { return help_text(state_->command, columns); }
 std::string Parser::markdown() const { return markdown_text(state_->command); }

@@ -99,4 +99,9 @@ Snapshot load_checkpoint(const fs::path& checkpoint, bool with_optimizer) {
   return snapshot;
 }
 
+nlohmann::json load_state(const fs::path& checkpoint) {
+  base::require(fs::exists(checkpoint / kStateFile), "{}: has no {}", checkpoint.string(), kStateFile);
+  return read_json(checkpoint / kStateFile);
+}
+
 }  // namespace megadlm::checkpoint

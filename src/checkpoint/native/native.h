@@ -41,4 +41,7 @@ std::optional<std::filesystem::path> find_checkpoint(const std::filesystem::path
 /// Reads a checkpoint's own folder after checking size and checksum of each file; the error names the file.
 Snapshot load_checkpoint(const std::filesystem::path& checkpoint, bool with_optimizer);
 
+/// Only the state of a checkpoint's own folder.
+nlohmann::json load_state(const std::filesystem::path& checkpoint);
+
 }  // namespace megadlm::checkpoint

@@ -66,7 +66,8 @@ void TrainingLoop::check_finite(const StepResult& result) {
   base::require(training_.on_non_finite == config::OnNonFinite::skip, "{}; nothing was updated (--on-non-finite stop)",
                 what);
   ++state_.skipped_iterations;
-  base::require(++consecutive_skips_ < training_.max_consecutive_skips,
+  ++consecutive_skips_;
+  base::require(consecutive_skips_ < training_.max_consecutive_skips,
                 "{}; {} steps in a row were skipped (--max-consecutive-skips)", what, consecutive_skips_);
   spdlog::warn("{}; the step is skipped ({} so far)", what, state_.skipped_iterations);
 }
@@ -79,21 +80,24 @@ void TrainingLoop::account(const StepResult& result) {
   window_.tokens += result.tokens;
   window_.flops += speed_.step_flops(result.tokens, result.head_tokens);
   if (result.non_finite) return;
+  ++window_.finite_steps;
   window_.loss += result.loss;
   window_.gradient_norm += result.gradient_norm;
 }
 
 void TrainingLoop::log_window(double learning_rate, const std::optional<evaluation::LikelihoodResult>& evaluated) {
   const double seconds = now_seconds() - window_.start - window_.paused;
-  const double steps = static_cast<double>(std::max<int64_t>(window_.steps, 1));
+  const auto steps = static_cast<double>(std::max<int64_t>(window_.steps, 1));
+  const auto finite_steps = static_cast<double>(std::max<int64_t>(window_.finite_steps, 1));
   StepMetrics metrics;
   metrics.iteration = state_.iteration;
   metrics.total_iterations = total_iterations();
   metrics.consumed_samples = state_.consumed_samples;
   metrics.consumed_tokens = state_.consumed_tokens;
   metrics.skipped_iterations = state_.skipped_iterations;
-  metrics.loss = window_.loss / steps;
-  metrics.grad_norm = window_.gradient_norm / steps;
+  metrics.loss = window_.loss / finite_steps;
+  metrics.grad_norm = window_.gradient_norm / finite_steps;
+  metrics.loss_scale = hooks_.loss_scale ? std::optional<double>(hooks_.loss_scale()) : std::nullopt;
   metrics.learning_rate = learning_rate;
   metrics.tokens_per_second = static_cast<double>(window_.tokens) / seconds;
   metrics.model_flops_per_second = window_.flops / seconds;

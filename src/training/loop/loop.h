@@ -33,6 +33,8 @@ struct LoopHooks {
   /// Writes a checkpoint; empty without --save.
   std::function<void()> save;
   std::function<void(const StepMetrics&)> log;
+  /// The current fp16 loss scale; empty for other precisions.
+  std::function<double()> loss_scale;
 };
 
 /// The figures behind model FLOP/s and MFU.
@@ -73,7 +75,7 @@ class TrainingLoop {
   double start_ = 0;
   struct Sums {
     double start = 0, paused = 0, loss = 0, gradient_norm = 0, flops = 0;
-    int64_t steps = 0, tokens = 0;
+    int64_t steps = 0, finite_steps = 0, tokens = 0;
   } window_;
 };
 

@@ -6,11 +6,13 @@
 #include <fmt/ostream.h>
 
 #include <cstdio>
+#include <numbers>
 
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/machine.h"
+#include "config/json.h"
 #include "config/validate.h"
 #include "ops/gemm/gemm.h"
 #include "planner/memory/memory.h"
@@ -83,7 +85,7 @@ class Pretraining {
         config_yaml_(std::move(config_yaml)),
         vocabulary_(std::move(vocabulary)),
         objective_(objectives::make_objective(options_.objective, vocabulary_.mask_token.value_or(-1), seed())),
-        data_(open_data(options_.data, options_.training, options_.objective, vocabulary_, objective_->extra_tokens())),
+        data_(options_.data, options_.training, vocabulary_, objective_->extra_tokens()),
         model_(initial_model(architecture)),
         optimizer_(model_->parameters(), options_.optimizer, precision::compute_type(options_.precision.precision())),
         scaler_(options_.precision) {}
@@ -124,10 +126,11 @@ class Pretraining {
 
   /// What a user of the weights must know beside their shapes.
   nlohmann::json description() const {
+    config::ObjectiveOptions objective = options_.objective;
     nlohmann::json json = {{"seq_length", options_.data.seq_length},
                            {"vocab_size", vocabulary_.vocab_size},
-                           {"precision", config::name_of(options_.precision.precision())},
-                           {"objective", config::options_to_json(options_.objective)}};
+                           {"precision", precision::name(options_.precision.precision())},
+                           {"objective", config::values_to_json(config::describe_group(objective))}};
     if (vocabulary_.mask_token) json["mask_token"] = *vocabulary_.mask_token;
     if (vocabulary_.eod_token) json["eod_token"] = *vocabulary_.eod_token;
     return json;
@@ -144,9 +147,16 @@ class Pretraining {
   }
 
   evaluation::LikelihoodResult evaluate() {
-    const at::NoGradGuard no_gradient;
-    return evaluation::evaluate_likelihood(*model_, options_.objective, data_.validation_rows(),
-                                           vocabulary_.mask_token.value_or(-1), kValidationDraws, seed());
+    evaluation::LikelihoodOptions options;
+    options.objective = options_.objective;
+    options.mask_token = vocabulary_.mask_token.value_or(-1);
+    options.num_draws = kValidationDraws;
+    options.seed = seed();
+    auto result = evaluation::evaluate_likelihood(*model_, data_.validation_rows(), options);
+    if (const auto bytes_per_token = data_.validation_bytes_per_token()) {
+      result.bits_per_byte = result.nats_per_token / std::numbers::ln2 / *bytes_per_token;
+    }
+    return result;
   }
 
   SpeedModel speed_model() const {
@@ -177,6 +187,7 @@ class Pretraining {
       spdlog::info("{}", format_log_line(metrics));
       writer->write(metrics);
     };
+    if (options_.precision.fp16) hooks.loss_scale = [this] { return scaler_.scale(); };
     return hooks;
   }
 
@@ -210,6 +221,8 @@ void PretrainOptions::add_to(config::Parser& parser) {
 
 int pretrain(PretrainOptions options, const std::string& config_yaml) {
   base::start_logging(options.logging.log_level);
+  config::validate_pretrain({options.model, options.tokenizer, options.data, options.objective, options.training,
+                             options.precision, options.schedule, options.checkpoint});
   if (options.training.global_batch_size == 0) options.training.global_batch_size = options.training.micro_batch_size;
   if (options.training.num_threads > 0) at::set_num_threads(static_cast<int>(options.training.num_threads));
   const tokenizers::Vocabulary vocabulary = choose_vocabulary(options);

@@ -1,0 +1,146 @@
+#include "evaluation/likelihood/likelihood.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "objectives/autoregressive/autoregressive.h"
+#include "objectives/visibility.h"
+
+namespace megadlm::evaluation {
+namespace {
+
+constexpr int64_t kChunkRows = 1024;  // positions whose logits exist at once
+
+/// Sums of weight x cross-entropy by row, in double: hidden [b, s, h], targets [b, s], weights [b, s] double.
+at::Tensor row_sums(const models::LanguageModel& model, const at::Tensor& hidden, const at::Tensor& targets,
+                    const at::Tensor& weights) {
+  const at::Tensor positions = weights.flatten().nonzero().squeeze(1);
+  const at::Tensor flat_hidden = hidden.flatten(0, 1), flat_targets = targets.flatten();
+  at::Tensor losses = at::zeros({weights.numel()}, at::kDouble);
+  const int64_t vocab_size = model.architecture().vocab_size;
+  for (const at::Tensor& part : positions.numel() > 0 ? positions.split(kChunkRows) : std::vector<at::Tensor>{}) {
+    const at::Tensor logits = model.logits(flat_hidden.index_select(0, part)).slice(1, 0, vocab_size).to(at::kFloat);
+    const at::Tensor loss =
+        at::cross_entropy_loss(logits, flat_targets.index_select(0, part), {}, at::Reduction::None);
+    losses.index_copy_(0, part, loss.to(at::kDouble));
+  }
+  return (losses.view(weights.sizes()) * weights).sum(1);
+}
+
+/// The positions of a row that can be scored.
+std::vector<int64_t> scorable(const data::RowBatch& rows, int64_t row, bool shifted) {
+  std::vector<int64_t> positions;
+  const int64_t length = rows.tokens.size(1);
+  for (int64_t i = shifted ? 1 : 0; i < length; ++i) {
+    const bool counts = !rows.loss_mask.defined() || rows.loss_mask[row][i].item<float>() != 0;
+    const bool starts = shifted && rows.segments.defined() &&
+                        rows.segments[row][i].item<int64_t>() != rows.segments[row][i - 1].item<int64_t>();
+    if (counts && !starts) positions.push_back(i);
+  }
+  return positions;
+}
+
+/// Chooses `count` of the positions at random: the first `count` of a Fisher-Yates shuffle.
+void choose(std::vector<int64_t>& positions, int64_t count, const base::Random& random, uint64_t key) {
+  for (int64_t i = 0; i < count; ++i) {
+    const auto left = positions.size() - static_cast<size_t>(i);
+    std::swap(positions[i], positions[i + static_cast<int64_t>(random.below(left, key, static_cast<uint64_t>(i)))]);
+  }
+}
+
+/// Per-row losses and token counts of one batch.
+struct BatchLosses {
+  std::vector<double> sums;
+  std::vector<int64_t> tokens;
+};
+
+BatchLosses autoregressive_losses(const models::LanguageModel& model, const data::RowBatch& rows,
+                                  const LikelihoodOptions& options) {
+  const auto example = objectives::Autoregressive(options.objective).make(rows);
+  const at::Tensor hidden = model.hidden({example.inputs, example.positions, example.visibility, nullptr});
+  const at::Tensor sums = row_sums(model, hidden, example.targets, example.weights.to(at::kDouble));
+  BatchLosses losses;
+  for (int64_t row = 0; row < sums.size(0); ++row) {
+    losses.sums.push_back(sums[row].item<double>());
+    losses.tokens.push_back(example.weights[row].count_nonzero().item<int64_t>());
+  }
+  return losses;
+}
+
+BatchLosses diffusion_losses(const models::LanguageModel& model, const data::RowBatch& rows,
+                             const LikelihoodOptions& options) {
+  const bool shifted = options.objective.model_running_mode == config::RunningMode::diffusion_shifted;
+  const base::Random time(options.seed, base::RandomStream::evaluation_time);
+  const base::Random mask(options.seed, base::RandomStream::evaluation_mask);
+  const int64_t count = rows.tokens.size(0);
+  BatchLosses losses{std::vector<double>(count, 0.0), {}};
+  for (int64_t draw = 0; draw < options.num_draws; ++draw) {
+    at::Tensor inputs = rows.tokens.clone();
+    at::Tensor weights = at::zeros(rows.tokens.sizes(), at::kDouble);
+    for (int64_t row = 0; row < count; ++row) {
+      auto positions = scorable(rows, row, shifted);
+      if (draw == 0) losses.tokens.push_back(static_cast<int64_t>(positions.size()));
+      if (positions.empty()) continue;
+      const auto sample = static_cast<uint64_t>(rows.sample[row]);
+      const auto length = static_cast<double>(positions.size());
+      const double shift = time.uniform_double(sample, 0) + static_cast<double>(draw) / options.num_draws;
+      const double u = 1 - (shift - std::floor(shift));  // (0, 1]
+      const auto masked = std::clamp<int64_t>(std::llround(std::ceil(u * length)), 1, positions.size());
+      choose(positions, masked, mask, sample * static_cast<uint64_t>(options.num_draws) + draw);
+      for (int64_t i = 0; i < masked; ++i) {
+        inputs[row][positions[i]] = options.mask_token;
+        weights[row][positions[i] - shifted] = length / masked;
+      }
+    }
+    at::Tensor targets = rows.tokens;
+    if (shifted) targets = at::cat({targets.slice(1, 1), targets.slice(1, 0, 1)}, 1);
+    const auto visibility = objectives::training_visibility(options.objective, rows.segments);
+    const at::Tensor hidden = model.hidden({inputs, rows.positions, visibility, nullptr});
+    const at::Tensor sums = row_sums(model, hidden, targets, weights);
+    for (int64_t row = 0; row < count; ++row) losses.sums[row] += sums[row].item<double>() / options.num_draws;
+  }
+  return losses;
+}
+
+}  // namespace
+
+LikelihoodResult evaluate_likelihood(const models::LanguageModel& model, const data::RowReader& rows,
+                                     const LikelihoodOptions& options) {
+  const at::NoGradGuard no_gradient;
+  LikelihoodResult result;
+  std::vector<double> sums;
+  std::vector<int64_t> tokens;
+  while (const auto batch = rows()) {
+    const BatchLosses losses = options.objective.diffusion() ? diffusion_losses(model, *batch, options)
+                                                             : autoregressive_losses(model, *batch, options);
+    sums.insert(sums.end(), losses.sums.begin(), losses.sums.end());
+    tokens.insert(tokens.end(), losses.tokens.begin(), losses.tokens.end());
+  }
+  result.rows = static_cast<int64_t>(sums.size());
+  result.tokens = std::accumulate(tokens.begin(), tokens.end(), int64_t{0});
+  base::require(result.tokens > 0, "the evaluation data has no token to score");
+  result.nats_per_token = std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(result.tokens);
+  double squares = 0;  // of each row's deviation: the error of a ratio of sums
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const double deviation = sums[i] - result.nats_per_token * static_cast<double>(tokens[i]);
+    squares += deviation * deviation;
+  }
+  const auto count = static_cast<double>(result.rows);
+  if (result.rows > 1) {
+    result.standard_error = std::sqrt(squares * count / (count - 1)) / static_cast<double>(result.tokens);
+  }
+  return result;
+}
+
+double bits_per_byte(double nats_per_token, int64_t tokens, int64_t bytes) {
+  return nats_per_token / std::numbers::ln2 * static_cast<double>(tokens) / static_cast<double>(bytes);
+}
+
+}  // namespace megadlm::evaluation
