@@ -25,8 +25,8 @@ config::Architecture tiny() {
 }
 
 /// Everything that a run of steps needs, from one seed.
-struct Run {
-  explicit Run(config::RunningMode mode, config::PrecisionOptions precision_options = {})
+struct Trainer {
+  explicit Trainer(config::RunningMode mode, config::PrecisionOptions precision_options = {})
       : model(models::make_decoder(tiny(), 1)),
         objective([&] {
           config::ObjectiveOptions options;
@@ -67,9 +67,9 @@ struct Run {
 TEST(TrainStep, AccumulationGivesTheSameLosses) {
   for (const auto mode : {config::RunningMode::diffusion_unshifted, config::RunningMode::diffusion_shifted,
                           config::RunningMode::autoregressive}) {
-    const auto whole = Run(mode).losses(20, 1);
+    const auto whole = Trainer(mode).losses(20, 1);
     for (const int64_t micro_batches : {2, 8}) {
-      const auto parts = Run(mode).losses(20, micro_batches);
+      const auto parts = Trainer(mode).losses(20, micro_batches);
       for (size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(parts[i] / whole[i], 1, 1e-5) << "step " << i;
     }
     EXPECT_LT(whole.back(), whole.front());
@@ -77,20 +77,20 @@ TEST(TrainStep, AccumulationGivesTheSameLosses) {
 }
 
 TEST(TrainStep, RepeatsBitForBit) {
-  EXPECT_EQ(Run(config::RunningMode::diffusion_unshifted).losses(5, 2),
-            Run(config::RunningMode::diffusion_unshifted).losses(5, 2));
+  EXPECT_EQ(Trainer(config::RunningMode::diffusion_unshifted).losses(5, 2),
+            Trainer(config::RunningMode::diffusion_unshifted).losses(5, 2));
 }
 
 TEST(TrainStep, Bf16FollowsFp32) {
   config::PrecisionOptions bf16;
   bf16.bf16 = true;
-  const auto exact = Run(config::RunningMode::autoregressive).losses(10, 1);
-  const auto rounded = Run(config::RunningMode::autoregressive, bf16).losses(10, 1);
+  const auto exact = Trainer(config::RunningMode::autoregressive).losses(10, 1);
+  const auto rounded = Trainer(config::RunningMode::autoregressive, bf16).losses(10, 1);
   for (size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(rounded[i], exact[i], 0.03 * exact[i]);
 }
 
 TEST(TrainStep, NonFiniteStepsLeaveEverythingAsItWas) {
-  Run run(config::RunningMode::diffusion_unshifted);
+  Trainer run(config::RunningMode::diffusion_unshifted);
   run.losses(2, 1);
   std::vector<at::Tensor> before;
   for (const auto& [name, tensor] : run.optimizer.states()) before.push_back(tensor.clone());
@@ -118,14 +118,14 @@ TEST(TrainStep, Fp16OverflowHalvesTheScaleAndSkips) {
   fp16.fp16 = true;
   fp16.initial_loss_scale = 1e38;
   fp16.hysteresis = 1;
-  Run run(config::RunningMode::diffusion_unshifted, fp16);
+  Trainer run(config::RunningMode::diffusion_unshifted, fp16);
   const StepResult result = run.step.run(run.batch(0, 1), 1e-2);
   EXPECT_TRUE(result.non_finite.has_value());
   EXPECT_DOUBLE_EQ(run.scaler.scale(), 5e37);
 }
 
 TEST(TrainStep, ABatchWithoutTargetsDoesNoHarm) {
-  Run run(config::RunningMode::diffusion_unshifted);
+  Trainer run(config::RunningMode::diffusion_unshifted);
   auto batch = run.batch(0, 1);
   batch[0].loss_mask = at::zeros({8, 16});
   const StepResult result = run.step.run(batch, 1e-2);

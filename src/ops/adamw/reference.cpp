@@ -1,11 +1,11 @@
+#include "ops/adamw/reference.h"
+
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
 #include <cmath>
 
-#include "ops/adamw/adamw.h"
-
-namespace megadlm::ops {
+namespace megadlm::ops::reference {
 
 void adamw_step(at::Tensor& master, at::Tensor& exp_avg, at::Tensor& exp_avg_sq, const at::Tensor& gradient,
                 at::Tensor* compute_copy, const AdamWStep& step) {
@@ -20,11 +20,8 @@ void adamw_step(at::Tensor& master, at::Tensor& exp_avg, at::Tensor& exp_avg_sq,
   if (compute_copy != nullptr) compute_copy->copy_(master);
 }
 
-double squared_norm(const at::Tensor& gradient) { return gradient.to(at::kFloat).square().sum(at::kDouble).item<double>(); }
-
-void accumulate(at::Tensor& sum, const at::Tensor& gradient) {
-  const at::NoGradGuard no_gradient;
-  sum.add_(gradient);
+double squared_norm(const at::Tensor& gradient) {
+  return gradient.to(at::kFloat).square().sum(at::kDouble).item<double>();
 }
 
-}  // namespace megadlm::ops
+}  // namespace megadlm::ops::reference

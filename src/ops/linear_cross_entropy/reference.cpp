@@ -1,13 +1,14 @@
+#include "ops/linear_cross_entropy/reference.h"
+
 #include <ATen/ATen.h>
 
-#include "ops/linear_cross_entropy/linear_cross_entropy.h"
-
-namespace megadlm::ops {
+namespace megadlm::ops::reference {
 
 at::Tensor linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets,
                                 const at::Tensor& weights, int64_t valid_vocab) {
-  const at::Tensor logits = at::linear(hidden, weight.slice(0, 0, valid_vocab)).to(at::kFloat);
+  at::Tensor logits = at::linear(hidden, weight.slice(0, 0, valid_vocab));
+  if (logits.scalar_type() != at::kDouble) logits = logits.to(at::kFloat);
   return (at::cross_entropy_loss(logits, targets, {}, at::Reduction::None) * weights).sum();
 }
 
-}  // namespace megadlm::ops
+}  // namespace megadlm::ops::reference

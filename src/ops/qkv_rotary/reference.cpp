@@ -1,10 +1,11 @@
+#include "ops/qkv_rotary/reference.h"
+
 #include <ATen/ATen.h>
 
 #include "ops/layer_norm/layer_norm.h"
-#include "ops/qkv_rotary/qkv_rotary.h"
-#include "ops/rms_norm/rms_norm.h"
+#include "ops/rms_norm/reference.h"
 
-namespace megadlm::ops {
+namespace megadlm::ops::reference {
 namespace {
 
 at::Tensor normalise(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, double epsilon) {
@@ -24,13 +25,6 @@ at::Tensor rotate(const at::Tensor& x, const at::Tensor& table) {
 
 }  // namespace
 
-at::Tensor rotary_table(int64_t positions, int64_t channels, double base) {
-  const at::Tensor exponents = at::arange(0, channels, 2, at::kFloat) / static_cast<double>(channels);
-  const at::Tensor frequencies = at::reciprocal(at::pow(base, exponents));
-  const at::Tensor angles = at::outer(at::arange(positions, at::kFloat), frequencies);
-  return at::cat({angles.cos(), angles.sin()}, 1);
-}
-
 QueryKeyValue qkv_rotary(const at::Tensor& qkv, const QkvRotary& options) {
   const int64_t rows = qkv.size(0), length = qkv.size(1), per_group = options.heads / options.groups;
   const at::Tensor grouped = qkv.view({rows, length, options.groups, per_group + 2, options.head_size});
@@ -42,11 +36,12 @@ QueryKeyValue qkv_rotary(const at::Tensor& qkv, const QkvRotary& options) {
     const at::Tensor table =
         options.positions.defined()
             ? options.rotary_table.index_select(0, options.positions.flatten()).view({rows, length, 1, -1})
-            : options.rotary_table.slice(0, options.first_position, options.first_position + length).view({1, length, 1, -1});
+            : options.rotary_table.slice(0, options.first_position, options.first_position + length)
+                  .view({1, length, 1, -1});
     query = rotate(query, table);
     key = rotate(key, table);
   }
   return {query, key, grouped.select(3, per_group + 1)};
 }
 
-}  // namespace megadlm::ops
+}  // namespace megadlm::ops::reference

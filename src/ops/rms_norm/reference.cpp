@@ -1,8 +1,8 @@
+#include "ops/rms_norm/reference.h"
+
 #include <ATen/ATen.h>
 
-#include "ops/rms_norm/rms_norm.h"
-
-namespace megadlm::ops {
+namespace megadlm::ops::reference {
 
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon) {
   const at::Tensor wide = x.scalar_type() == at::kDouble ? x : x.to(at::kFloat);
@@ -10,10 +10,4 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilo
   return (wide * scale).to(x.scalar_type()) * weight;
 }
 
-std::tuple<at::Tensor, at::Tensor> add_rms_norm(const at::Tensor& residual, const at::Tensor& x,
-                                                const at::Tensor& weight, double epsilon) {
-  const at::Tensor sum = residual + x;
-  return {rms_norm(sum, weight, epsilon), sum};
-}
-
-}  // namespace megadlm::ops
+}  // namespace megadlm::ops::reference

@@ -1,0 +1,72 @@
+#include "ops/adamw/adamw.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "ops/adamw/cpu/kernels.h"
+#include "ops/adamw/reference.h"
+#include "ops/simd/isa.h"
+#include "ops/simd/tensors.h"
+
+namespace megadlm::ops {
+namespace {
+
+constexpr int64_t kBlock = 1 << 15;  // elements; sums of a block do not depend on the number of threads
+
+const AdamWKernels& kernels() { return choose(portable::adamw_kernels, avx2::adamw_kernels, avx512::adamw_kernels); }
+
+}  // namespace
+
+void adamw_step(at::Tensor& master, at::Tensor& exp_avg, at::Tensor& exp_avg_sq, const at::Tensor& gradient,
+                at::Tensor* compute_copy, const AdamWStep& step) {
+  base::require(master.sizes() == gradient.sizes(), "adamw: the gradient's shape is not the weight's");
+  const bool fits = fits_kernels(master) && fits_kernels(gradient) && master.is_contiguous() &&
+                    (compute_copy == nullptr || (is_bf16(*compute_copy) && compute_copy->is_contiguous()));
+  report_choice("adamw", fits ? name_of(current_isa()) : "reference", fits ? "" : "a type or device has no kernel");
+  if (!fits) {
+    reference::adamw_step(master, exp_avg, exp_avg_sq, gradient, compute_copy, step);
+    return;
+  }
+  const at::Tensor plain = gradient.contiguous();
+  AdamWKernels::Step arguments{};
+  arguments.master = master.mutable_data_ptr<float>();
+  arguments.exp_avg = exp_avg.mutable_data_ptr<float>();
+  arguments.exp_avg_sq = exp_avg_sq.mutable_data_ptr<float>();
+  arguments.gradient = plain.const_data_ptr();
+  arguments.compute_copy = compute_copy == nullptr ? nullptr : compute_copy->mutable_data_ptr();
+  arguments.decay = static_cast<float>(1 - step.lr * step.weight_decay);
+  arguments.beta1 = static_cast<float>(step.beta1);
+  arguments.beta2 = static_cast<float>(step.beta2);
+  arguments.step_size = static_cast<float>(step.lr / (1 - std::pow(step.beta1, step.step)));
+  arguments.inverse_correction = static_cast<float>(1 / std::sqrt(1 - std::pow(step.beta2, step.step)));
+  arguments.epsilon = static_cast<float>(step.eps);
+  arguments.gradient_scale = step.gradient_scale;
+  const auto run = is_bf16(plain) ? kernels().step_bf16 : kernels().step_f32;
+  at::parallel_for(0, master.numel(), kBlock, [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
+}
+
+double squared_norm(const at::Tensor& gradient) {
+  if (!fits_kernels(gradient)) return reference::squared_norm(gradient);
+  const at::Tensor plain = gradient.contiguous();
+  const int64_t count = plain.numel(), blocks = (count + kBlock - 1) / kBlock;
+  std::vector<double> sums(static_cast<size_t>(blocks));
+  const auto run = is_bf16(plain) ? kernels().squares_bf16 : kernels().squares_f32;
+  const void* values = plain.const_data_ptr();
+  at::parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) sums[i] = run(values, i * kBlock, std::min(count, (i + 1) * kBlock));
+  });
+  double total = 0;
+  for (const double sum : sums) total += sum;
+  return total;
+}
+
+void accumulate(at::Tensor& sum, const at::Tensor& gradient) {
+  const at::NoGradGuard no_gradient;
+  sum.add_(gradient);
+}
+
+}  // namespace megadlm::ops

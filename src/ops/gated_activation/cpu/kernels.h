@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+namespace megadlm::ops {
+
+/// Kernels over rows [begin, end): x [rows, 2 x size] → y [rows, size], and the gradient of x.
+struct GatedActivationKernels {
+  struct Forward {
+    const void* x;
+    void* y;
+    int64_t size;
+  };
+  struct Backward {
+    const void *x, *grad_y;
+    void* grad_x;
+    int64_t size;
+  };
+  using ForwardFunction = void (*)(const Forward&, int64_t begin, int64_t end);
+  using BackwardFunction = void (*)(const Backward&, int64_t begin, int64_t end);
+  ForwardFunction forward_f32[2], forward_bf16[2];  ///< by GateKind
+  BackwardFunction backward_f32[2], backward_bf16[2];
+};
+
+namespace portable {
+extern const GatedActivationKernels gated_activation_kernels;
+}
+namespace avx2 {
+extern const GatedActivationKernels gated_activation_kernels;
+}
+namespace avx512 {
+extern const GatedActivationKernels gated_activation_kernels;
+}
+
+}  // namespace megadlm::ops

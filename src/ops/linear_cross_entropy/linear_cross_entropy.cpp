@@ -1,0 +1,121 @@
+#include "ops/linear_cross_entropy/linear_cross_entropy.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ops/linear_cross_entropy/cpu/kernels.h"
+#include "ops/linear_cross_entropy/reference.h"
+#include "ops/simd/isa.h"
+#include "ops/simd/tensors.h"
+
+namespace megadlm::ops {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr int64_t kChunkBytes = int64_t{96} << 20;  // logits that exist at once
+constexpr int64_t kSmallestChunk = 128;             // rows
+
+const CrossEntropyKernels& kernels() {
+  return choose(portable::cross_entropy_kernels, avx2::cross_entropy_kernels, avx512::cross_entropy_kernels);
+}
+
+/// Adds the gradient of one chunk's share of the weight; in fp32 where there are several chunks.
+void add_weight_gradient(at::Tensor& sum, const at::Tensor& grad_logits, const at::Tensor& hidden, bool only_chunk) {
+  at::Tensor part = at::mm(grad_logits.t(), hidden);
+  if (only_chunk) {
+    sum = part;
+  } else if (!sum.defined()) {
+    sum = part.to(at::kFloat);
+  } else {
+    sum.add_(part);
+  }
+}
+
+/// A gradient over the valid rows as one over all rows.
+at::Tensor with_padding(const at::Tensor& gradient, const at::Tensor& weight) {
+  if (gradient.size(0) == weight.size(0)) return gradient.to(weight.scalar_type());
+  at::Tensor padded = at::zeros_like(weight);
+  padded.slice(0, 0, gradient.size(0)).copy_(gradient);
+  return padded;
+}
+
+/// Loss and both gradients in one go over chunks of rows: the logits of a chunk become its gradient in place.
+struct LinearCrossEntropyFunction : torch::autograd::Function<LinearCrossEntropyFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& hidden_in, const at::Tensor& weight,
+                            const at::Tensor& targets, const at::Tensor& weights, int64_t valid_vocab,
+                            bool with_gradient) {
+    const at::Tensor hidden = hidden_in.contiguous(), valid = weight.slice(0, 0, valid_vocab);
+    const int64_t rows = hidden.size(0);
+    const int64_t chunk = std::max(kSmallestChunk, kChunkBytes / (valid_vocab * hidden.element_size()));
+    const bool only_chunk = rows <= chunk;
+    at::Tensor losses = at::empty({rows}, at::kFloat);
+    at::Tensor grad_hidden = with_gradient ? at::empty_like(hidden) : at::Tensor(), grad_weight;
+    const auto run = with_gradient ? (is_bf16(hidden) ? kernels().loss_and_gradient_bf16 : kernels().loss_and_gradient_f32)
+                                   : (is_bf16(hidden) ? kernels().loss_bf16 : kernels().loss_f32);
+    for (int64_t begin = 0; begin < rows; begin += chunk) {
+      const int64_t end = std::min(rows, begin + chunk);
+      const at::Tensor part = hidden.slice(0, begin, end);
+      at::Tensor logits = at::mm(part, valid.t());
+      const CrossEntropyKernels::Rows arguments{logits.mutable_data_ptr(), targets.const_data_ptr<int64_t>() + begin,
+                                                weights.const_data_ptr<float>() + begin,
+                                                losses.mutable_data_ptr<float>() + begin, valid_vocab};
+      at::parallel_for(0, end - begin, 1, [&](int64_t first, int64_t last) { run(arguments, first, last); });
+      if (!with_gradient) continue;
+      at::Tensor target = grad_hidden.slice(0, begin, end);
+      at::mm_out(target, logits, valid);
+      add_weight_gradient(grad_weight, logits, part, only_chunk);
+    }
+    if (with_gradient) {
+      if (!grad_weight.defined()) grad_weight = at::zeros_like(valid);
+      context->save_for_backward({grad_hidden, with_padding(grad_weight, weight)});
+    }
+    return (losses.to(at::kDouble) * weights).sum().to(at::kFloat);
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    at::Tensor grad_hidden = saved[0], grad_weight = saved[1];
+    if (gradients[0].item<float>() != 1.0f) {
+      grad_hidden = (grad_hidden * gradients[0]).to(grad_hidden.scalar_type());
+      grad_weight = (grad_weight * gradients[0]).to(grad_weight.scalar_type());
+    }
+    return {grad_hidden, grad_weight, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
+  }
+};
+
+void check(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets, const at::Tensor& weights,
+           int64_t valid_vocab) {
+  base::require(hidden.dim() == 2 && weight.dim() == 2 && hidden.size(1) == weight.size(1),
+                "linear_cross_entropy: hidden must be [n, h] and the weight [V, h]");
+  base::require(targets.sizes() == weights.sizes() && targets.dim() == 1 && targets.size(0) == hidden.size(0),
+                "linear_cross_entropy: targets and weights must be [n]");
+  base::require(valid_vocab >= 1 && valid_vocab <= weight.size(0), "linear_cross_entropy: {} valid of {} columns",
+                valid_vocab, weight.size(0));
+  if (targets.numel() == 0 || !targets.device().is_cpu()) return;
+  const auto [lowest, highest] = at::aminmax(targets);
+  base::require(lowest.item<int64_t>() >= 0 && highest.item<int64_t>() < valid_vocab,
+                "linear_cross_entropy: targets {} to {} are not all within 0 to {}", lowest.item<int64_t>(),
+                highest.item<int64_t>(), valid_vocab - 1);
+}
+
+}  // namespace
+
+at::Tensor linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets,
+                                const at::Tensor& weights, int64_t valid_vocab) {
+  check(hidden, weight, targets, weights, valid_vocab);
+  const bool fits = fits_kernels(hidden) && hidden.scalar_type() == weight.scalar_type();
+  report_choice("linear_cross_entropy", fits ? name_of(current_isa()) : "reference",
+                fits ? "" : "the type or device has no kernel");
+  if (!fits) return reference::linear_cross_entropy(hidden, weight, targets, weights, valid_vocab);
+  const bool with_gradient = at::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
+  return LinearCrossEntropyFunction::apply(hidden, weight, targets.contiguous(), weights.contiguous(), valid_vocab,
+                                           with_gradient);
+}
+
+}  // namespace megadlm::ops

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace megadlm::ops::reference {
+
+/// The plain composition over all logits at once, for every type and device; its gradient is ATen's.
+at::Tensor linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets,
+                                const at::Tensor& weights, int64_t valid_vocab);
+
+}  // namespace megadlm::ops::reference
