@@ -53,7 +53,7 @@ struct Trainer {
 
   std::vector<double> losses(int64_t steps, int64_t micro_batches) {
     std::vector<double> result;
-    for (int64_t i = 0; i < steps; ++i) result.push_back(step.run(batch(i, micro_batches), 1e-2).loss);
+    for (int64_t i = 0; i < steps; ++i) result.push_back(step.run(batch(i, micro_batches), 2e-3).loss);
     return result;
   }
 

@@ -1,0 +1,130 @@
+#include "evaluation/likelihood/likelihood.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace megadlm::evaluation {
+namespace {
+
+constexpr int64_t kVocabulary = 50, kMask = 49;
+
+std::unique_ptr<models::LanguageModel> tiny_model(bool zero_head) {
+  config::Architecture architecture;
+  architecture.num_layers = 2;
+  architecture.hidden_size = 32;
+  architecture.num_attention_heads = 4;
+  architecture.position_embedding_type = config::PositionEmbedding::rope;
+  architecture.normalization = config::Normalization::rms_norm;
+  architecture.swiglu = true;
+  architecture.disable_bias_linear = true;
+  architecture.untie_embeddings_and_output_weights = true;
+  architecture.init_method_std = 0.3;
+  auto model = models::make_decoder(config::resolve(architecture, 64, kVocabulary, kVocabulary), 3);
+  if (zero_head) {
+    const at::NoGradGuard no_gradient;
+    model->parameters().back().value.zero_();
+  }
+  return model;
+}
+
+/// Rows of `length` tokens, `batch_size` at a time.
+data::RowReader rows_of(int64_t count, int64_t length, int64_t batch_size) {
+  return [=, row = int64_t{0}]() mutable -> std::optional<data::RowBatch> {
+    if (row == count) return std::nullopt;
+    data::RowBatch batch;
+    const int64_t rows = std::min(batch_size, count - row);
+    for (int64_t i = 0; i < rows; ++i) batch.sample.push_back(row + i);
+    batch.tokens = ((at::tensor(batch.sample) * 7).unsqueeze(1) + at::arange(length) * 13).remainder(48);
+    row += rows;
+    return batch;
+  };
+}
+
+LikelihoodOptions options_of(config::RunningMode mode, int64_t draws) {
+  LikelihoodOptions options;
+  options.objective.model_running_mode = mode;
+  options.mask_token = kMask;
+  options.num_draws = draws;
+  return options;
+}
+
+TEST(Likelihood, AUniformModelCostsTheLogOfTheVocabulary) {
+  const auto model = tiny_model(true);
+  for (const int64_t draws : {1, 3}) {
+    for (const int64_t batch : {1, 3, 128}) {
+      const auto result = evaluate_likelihood(*model, rows_of(5, 8, batch), options_of(config::RunningMode::diffusion_unshifted, draws));
+      EXPECT_NEAR(result.nats_per_token, std::log(50.0), 1e-6);
+      EXPECT_NEAR(result.standard_error, 0, 1e-6);
+      EXPECT_EQ(result.tokens, 40);
+    }
+  }
+  const auto shifted = evaluate_likelihood(*model, rows_of(5, 8, 2), options_of(config::RunningMode::diffusion_shifted, 2));
+  EXPECT_NEAR(shifted.nats_per_token, std::log(50.0), 1e-6);
+  EXPECT_EQ(shifted.tokens, 35);
+  const auto exact = evaluate_likelihood(*model, rows_of(5, 9, 2), options_of(config::RunningMode::autoregressive, 1));
+  EXPECT_NEAR(exact.nats_per_token, std::log(50.0), 1e-6);
+  EXPECT_EQ(exact.tokens, 40);
+}
+
+TEST(Likelihood, DoesNotDependOnTheBatch) {
+  const auto model = tiny_model(false);
+  for (const auto mode : {config::RunningMode::diffusion_unshifted, config::RunningMode::diffusion_shifted}) {
+    const auto one = evaluate_likelihood(*model, rows_of(7, 12, 1), options_of(mode, 3));
+    const auto three = evaluate_likelihood(*model, rows_of(7, 12, 3), options_of(mode, 3));
+    EXPECT_NEAR(one.nats_per_token, three.nats_per_token, 1e-5);
+    EXPECT_NEAR(one.standard_error, three.standard_error, 1e-5);
+    EXPECT_GT(one.standard_error, 0);
+  }
+}
+
+TEST(Likelihood, IsUnbiasedForTheAverageOverAllMasks) {
+  const auto model = tiny_model(false);
+  const at::NoGradGuard no_gradient;
+  const at::Tensor tokens = at::tensor({5, 21}, at::kLong).view({1, 2});
+  const auto cost = [&](std::vector<int64_t> masked) {
+    at::Tensor inputs = tokens.clone();
+    for (const int64_t i : masked) inputs[0][i] = kMask;
+    const at::Tensor logs = at::log_softmax(model->logits(model->hidden({inputs, {}, {}, nullptr})[0]), 1);
+    double sum = 0;
+    for (const int64_t i : masked) sum -= logs[i][tokens[0][i].item<int64_t>()].item<double>();
+    return sum * 2 / static_cast<double>(masked.size());
+  };
+  const double exact = 0.5 * (0.5 * cost({0}) + 0.5 * cost({1})) + 0.5 * cost({0, 1});
+  // One row under many sample numbers is many independent draws.
+  const auto reader = [&, row = int64_t{0}]() mutable -> std::optional<data::RowBatch> {
+    if (row == 2000) return std::nullopt;
+    data::RowBatch batch;
+    for (int64_t i = 0; i < 500; ++i) batch.sample.push_back(row++);
+    batch.tokens = tokens.expand({500, 2}).contiguous();
+    return batch;
+  };
+  const auto result = evaluate_likelihood(*model, reader, options_of(config::RunningMode::diffusion_unshifted, 1));
+  EXPECT_NEAR(result.nats_per_token * 2, exact, 3 * result.standard_error * 2 + 1e-9);
+}
+
+TEST(Likelihood, AutoregressiveIsTheChainRule) {
+  const auto model = tiny_model(false);
+  const at::NoGradGuard no_gradient;
+  const auto reader = rows_of(3, 10, 3);
+  const auto rows = *rows_of(3, 10, 3)();
+  ops::Visibility causal;
+  causal.kind = ops::Visibility::Kind::causal;
+  const at::Tensor logs = at::log_softmax(model->logits(model->hidden({rows.tokens.slice(1, 0, 9), {}, causal, nullptr}).flatten(0, 1)), 1);
+  const double expected = -logs.gather(1, rows.tokens.slice(1, 1).reshape({-1, 1})).mean().item<double>();
+  EXPECT_NEAR(evaluate_likelihood(*model, reader, options_of(config::RunningMode::autoregressive, 1)).nats_per_token, expected, 1e-5);
+}
+
+TEST(Likelihood, NoTokenIsAnError) {
+  const auto model = tiny_model(true);
+  EXPECT_THROW(evaluate_likelihood(*model, rows_of(0, 4, 1), options_of(config::RunningMode::diffusion_unshifted, 1)), base::Error);
+}
+
+TEST(BitsPerByte, Converts) { EXPECT_NEAR(bits_per_byte(std::log(2.0), 30, 60), 0.5, 1e-12); }
+
+}  // namespace
+}  // namespace megadlm::evaluation

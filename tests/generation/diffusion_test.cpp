@@ -1,0 +1,244 @@
+#include "generation/samplers/diffusion.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "generation/infill.h"
+#include "generation/samplers/autoregressive.h"
+#include "support/temporary_folder.h"
+
+namespace megadlm::generation {
+namespace {
+
+using megadlm::testing::error_of;
+
+constexpr int64_t kMask = 49, kEod = 48, kVocabulary = 50;
+
+DiffusionSettings settings_of(int64_t steps, int64_t block_length) {
+  DiffusionSettings settings;
+  settings.objective.model_running_mode = config::RunningMode::diffusion_unshifted;
+  settings.mask_token = kMask;
+  settings.steps = steps;
+  settings.block_length = block_length;
+  return settings;
+}
+
+/// A stand-in whose logits are rows of a table [b x s, V].
+DiffusionModel table_model(const at::Tensor& table) {
+  DiffusionModel model;
+  model.vocab_size = kVocabulary;
+  model.logits = [table](const at::Tensor&, const at::Tensor& positions) { return table.index_select(0, positions); };
+  return model;
+}
+
+at::Tensor masks(int64_t rows, int64_t length) { return at::full({rows, length}, kMask, at::kLong); }
+
+TEST(Denoise, NeverDrawsTheMask) {
+  at::Tensor table = at::zeros({6, kVocabulary});
+  table.select(1, kMask).fill_(20);
+  table.select(1, 7).fill_(5);
+  EXPECT_TRUE(denoise(table_model(table), masks(1, 6), settings_of(6, 0)).eq(7).all().item<bool>());
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    auto settings = settings_of(3, 0);
+    settings.temperature = 1;
+    settings.seed = seed;
+    settings.remasking = static_cast<config::Remasking>(seed % 4);
+    EXPECT_FALSE(denoise(table_model(table), masks(1, 6), settings).eq(kMask).any().item<bool>());
+  }
+}
+
+TEST(Denoise, LeavesGivenTokensAndFillsGapsOnly) {
+  at::Tensor canvas = at::tensor({1, kMask, 3, kMask, kMask, 6}, at::kLong).view({1, 6});
+  at::Tensor table = at::zeros({6, kVocabulary});
+  table.select(1, 9).fill_(5);
+  const at::Tensor filled = denoise(table_model(table), canvas, settings_of(2, 0));
+  EXPECT_TRUE(filled.equal(at::tensor({1, 9, 3, 9, 9, 6}, at::kLong).view({1, 6})));
+  EXPECT_TRUE(denoise(table_model(table), filled, settings_of(2, 0)).equal(filled));
+}
+
+TEST(Denoise, CommitsTheMostConfidentFirstAndByQuota) {
+  at::Tensor table = at::zeros({5, kVocabulary});
+  for (int64_t i = 0; i < 5; ++i) table[i][i] = 1.0 + static_cast<double>(i);
+  std::vector<int64_t> counts;
+  std::vector<int64_t> first;
+  denoise(table_model(table), masks(1, 5), settings_of(3, 0), [&](const DenoisingStep& step) {
+    const at::Tensor places = step.committed.nonzero();
+    counts.push_back(places.size(0));
+    if (step.step == 1) first = {places[0][1].item<int64_t>(), places[1][1].item<int64_t>()};
+  });
+  EXPECT_EQ(counts, (std::vector<int64_t>{2, 2, 1}));
+  EXPECT_EQ(first, (std::vector<int64_t>{3, 4}));
+}
+
+TEST(Denoise, BlocksAreFilledFromLeftToRight) {
+  at::Tensor table = at::zeros({6, kVocabulary});
+  for (int64_t i = 0; i < 6; ++i) table[i][i] = 1.0 + static_cast<double>(i);
+  int64_t last = -1;
+  denoise(table_model(table), masks(1, 6), settings_of(6, 2), [&](const DenoisingStep& step) {
+    const int64_t position = step.committed.nonzero()[0][1].item<int64_t>();
+    EXPECT_GE(position / 2, last / 2);
+    last = position;
+  });
+}
+
+TEST(Denoise, ARowEndsAtItsFirstEndTokenWithNoMaskBefore) {
+  // Row 0: 5, end, 9, then 7s; row 1 never ends.
+  at::Tensor table = at::zeros({12, kVocabulary});
+  const int64_t wanted[12] = {5, kEod, 9, 7, 7, 7, 1, 2, 3, 4, 5, 6};
+  for (int64_t i = 0; i < 12; ++i) table[i][wanted[i]] = 9;
+  auto settings = settings_of(6, 3);
+  settings.eod_token = kEod;
+  const at::Tensor filled = denoise(table_model(table), masks(2, 6), settings);
+  EXPECT_TRUE(filled[0].equal(at::tensor({int64_t{5}, kEod, kEod, kEod, kEod, kEod}, at::kLong))) << filled;
+  EXPECT_TRUE(filled[1].equal(at::tensor({1, 2, 3, 4, 5, 6}, at::kLong))) << filled;
+  // An end token that comes first at the far end does not end the row.
+  at::Tensor far = at::zeros({4, kVocabulary});
+  far[3][kEod] = 30;
+  for (int64_t i = 0; i < 3; ++i) far[i][i + 1] = 5;
+  auto one = settings_of(4, 0);
+  one.eod_token = kEod;
+  EXPECT_TRUE(denoise(table_model(far), masks(1, 4), one)[0].equal(at::tensor({int64_t{1}, int64_t{2}, int64_t{3}, kEod}, at::kLong)));
+}
+
+TEST(Denoise, ARowDoesNotDependOnItsBatch) {
+  const at::Tensor table = at::randn({3 * 8, kVocabulary}) * 2;
+  auto settings = settings_of(4, 4);
+  settings.temperature = 1;
+  const at::Tensor together = denoise(table_model(table), masks(3, 8), settings);
+  const at::Tensor alone = denoise(table_model(table), masks(1, 8), settings);
+  EXPECT_TRUE(alone[0].equal(together[0]));
+  EXPECT_TRUE(denoise(table_model(table), masks(3, 8), settings).equal(together));
+  settings.seed = 1;
+  EXPECT_FALSE(denoise(table_model(table), masks(3, 8), settings).equal(together));
+}
+
+TEST(Denoise, GuidanceMasksThePrompt) {
+  // The stand-in prefers token 1 when it sees the prompt, 2 when not.
+  DiffusionModel model;
+  model.vocab_size = kVocabulary;
+  int64_t calls = 0;
+  model.logits = [&](const at::Tensor& canvas, const at::Tensor& positions) {
+    ++calls;
+    at::Tensor logits = at::zeros({positions.numel(), kVocabulary});
+    const bool sees = canvas[0][0].item<int64_t>() == 30;
+    logits.select(1, 1).fill_(sees ? 1.0 : 0.0);
+    logits.select(1, 2).fill_(sees ? 1.2 : 1.4);
+    return logits;
+  };
+  const at::Tensor canvas = at::tensor({int64_t{30}, kMask}, at::kLong).view({1, 2});
+  auto settings = settings_of(1, 0);
+  EXPECT_EQ(denoise(model, canvas, settings)[0][1].item<int64_t>(), 2);
+  EXPECT_EQ(calls, 1);
+  settings.cfg_scale = 1;  // 0 + 2 x (1 - 0) = 2 against 1.4 + 2 x (1.2 - 1.4) = 1
+  EXPECT_EQ(denoise(model, canvas, settings)[0][1].item<int64_t>(), 1);
+}
+
+TEST(Denoise, NamesTooFewSteps) {
+  EXPECT_NE(error_of([&] { denoise(table_model(at::zeros({6, kVocabulary})), masks(1, 6), settings_of(2, 2)); }).find("--steps 2"),
+            std::string::npos);
+}
+
+TEST(Draft, TemperatureFollowsTheSoftMaximum) {
+  const at::Tensor logits = at::tensor({0.0, 1.0, 2.0}).unsqueeze(0);
+  const at::Tensor expected = at::softmax(logits, 1);
+  std::vector<int64_t> counts(3);
+  const BannedIds banned{{}, 3};
+  for (uint64_t seed = 0; seed < 6000; ++seed) {
+    DrawKeys keys{{0}, {0}, 0, seed};
+    ++counts[draft_tokens(logits, banned, 1.0, config::Remasking::low_confidence, keys).tokens.item<int64_t>()];
+  }
+  for (int64_t i = 0; i < 3; ++i) EXPECT_NEAR(counts[i] / 6000.0, expected[0][i].item<double>(), 0.025);
+}
+
+TEST(Draft, ScoresAreThoseOfTheirNames) {
+  const at::Tensor logits = at::tensor({2.0, 1.0, 0.0, 9.0}).unsqueeze(0);
+  const BannedIds banned{{3}, 4};
+  const DrawKeys keys{{0}, {0}, 0, 1};
+  const at::Tensor p = at::softmax(logits.slice(1, 0, 3).to(at::kDouble), 1)[0];
+  const auto score = [&](config::Remasking remasking) {
+    return draft_tokens(logits, banned, 0, remasking, keys).scores.item<double>();
+  };
+  EXPECT_NEAR(score(config::Remasking::low_confidence), p[0].item<double>(), 1e-12);
+  EXPECT_NEAR(score(config::Remasking::margin), (p[0] - p[1]).item<double>(), 1e-12);
+  EXPECT_NEAR(score(config::Remasking::entropy), (p * p.log()).sum().item<double>(), 1e-12);
+  EXPECT_LT(score(config::Remasking::random), 1);
+}
+
+TEST(CommitSchedule, SpreadsTheRestOverTheFirstSteps) {
+  EXPECT_EQ(commit_schedule(7, 3), (std::vector<int64_t>{3, 2, 2}));
+  EXPECT_EQ(commit_schedule(2, 5), (std::vector<int64_t>{1, 1}));
+  EXPECT_TRUE(commit_schedule(0, 5).empty());
+}
+
+std::unique_ptr<models::LanguageModel> tiny_model() {
+  config::Architecture architecture;
+  architecture.num_layers = 2;
+  architecture.hidden_size = 32;
+  architecture.num_attention_heads = 4;
+  architecture.position_embedding_type = config::PositionEmbedding::rope;
+  architecture.normalization = config::Normalization::rms_norm;
+  architecture.swiglu = true;
+  architecture.disable_bias_linear = true;
+  architecture.init_method_std = 0.2;
+  return models::make_decoder(config::resolve(architecture, 64, kVocabulary, kVocabulary), 3);
+}
+
+TEST(DiffusionModel, ShiftedOutputsServeTheNextPosition) {
+  const auto model = tiny_model();
+  const at::NoGradGuard no_gradient;
+  const at::Tensor canvas = at::arange(8).view({1, 8});
+  const at::Tensor positions = at::tensor({0, 1, 5}, at::kLong);
+  config::ObjectiveOptions plain, shifted;
+  plain.model_running_mode = config::RunningMode::diffusion_unshifted;
+  shifted.model_running_mode = config::RunningMode::diffusion_shifted;
+  const at::Tensor all = model->logits(model->hidden({canvas, {}, {}, nullptr})[0]);
+  EXPECT_TRUE(diffusion_model(*model, plain).logits(canvas, positions).allclose(all.index_select(0, positions)));
+  EXPECT_TRUE(diffusion_model(*model, shifted).logits(canvas, positions).allclose(all.index_select(0, at::tensor({0, 0, 4}, at::kLong))));
+}
+
+TEST(Autoregressive, CacheGivesWhatWholePassesGive) {
+  const auto model = tiny_model();
+  const at::NoGradGuard no_gradient;
+  AutoregressiveSettings settings;
+  settings.max_new_tokens = 12;
+  settings.banned = {kMask};
+  std::vector<int64_t> text{3, 1, 4};
+  const auto made = continue_prompt(*model, text, settings);
+  ASSERT_EQ(made.size(), 12u);
+  for (const int64_t token : made) {
+    ops::Visibility causal;
+    causal.kind = ops::Visibility::Kind::causal;
+    at::Tensor logits = model->logits(model->hidden({at::tensor(text, at::kLong).unsqueeze(0), {}, causal, nullptr})[0][-1].unsqueeze(0));
+    logits[0][kMask] = -std::numeric_limits<float>::infinity();
+    EXPECT_EQ(logits.argmax(1).item<int64_t>(), token);
+    text.push_back(token);
+  }
+  settings.eod_token = made[4];
+  const auto ended = continue_prompt(*model, {3, 1, 4}, settings);
+  EXPECT_LE(ended.size(), 4u);
+}
+
+/// Encodes each byte as itself.
+class ByteTokenizer : public tokenizers::Tokenizer {
+ public:
+  std::vector<int32_t> encode(std::string_view text) const override { return {text.begin(), text.end()}; }
+  std::string decode(const std::vector<int32_t>&, bool) const override { return ""; }
+  int64_t vocab_size() const override { return 256; }
+  std::optional<int32_t> id_of(std::string_view) const override { return std::nullopt; }
+  std::string to_json() const override { return ""; }
+};
+
+TEST(Infill, GapsBecomeMasks) {
+  const ByteTokenizer tokenizer;
+  EXPECT_EQ(encode_with_gaps(tokenizer, "a[MASK]b[MASK:3]", 999), (std::vector<int64_t>{'a', 999, 'b', 999, 999, 999}));
+  EXPECT_EQ(encode_with_gaps(tokenizer, "[MASKED][MASK]", 999).size(), 9u);
+  for (const char* bad : {"no gap", "[MASK", "[MASK:0]", "[MASK:x]", "[MASK:999999999]", "[MASK:]"}) {
+    EXPECT_NE(error_of([&] { encode_with_gaps(tokenizer, bad, 999); }).find("--infill"), std::string::npos) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace megadlm::generation

@@ -1,0 +1,305 @@
+// Each op's kernels against its reference: values and gradients, fp32 and bf16, odd sizes, any thread count. The
+// instruction set is the processor's best, or what MEGADLM_ISA says: ctest runs this once for each.
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/philox.h"
+#include "ops/adamw/adamw.h"
+#include "ops/adamw/reference.h"
+#include "ops/attention/attention.h"
+#include "ops/embedding/embedding.h"
+#include "ops/gated_activation/gated_activation.h"
+#include "ops/gated_activation/reference.h"
+#include "ops/linear_cross_entropy/linear_cross_entropy.h"
+#include "ops/linear_cross_entropy/reference.h"
+#include "ops/qkv_rotary/qkv_rotary.h"
+#include "ops/qkv_rotary/reference.h"
+#include "ops/rms_norm/reference.h"
+#include "ops/rms_norm/rms_norm.h"
+#include "ops/simd/isa.h"
+#include "support/temporary_folder.h"
+
+namespace megadlm::ops {
+namespace {
+
+using Tensors = std::vector<at::Tensor>;
+using Op = std::function<Tensors(const Tensors&)>;
+
+/// Outputs and the gradients of all inputs, for a fixed random weighting of the outputs.
+Tensors run(const Op& op, const Tensors& inputs) {
+  Tensors leaves;
+  for (const auto& input : inputs) leaves.push_back(input.detach().clone().requires_grad_(at::isFloatingType(input.scalar_type())));
+  const Tensors outputs = op(leaves);
+  at::Tensor total = at::zeros({}, at::kDouble);
+  double phase = 0.3;
+  for (const auto& output : outputs) {
+    const at::Tensor weights = at::sin(at::arange(output.numel(), at::kDouble) * 0.7 + phase).view(output.sizes());
+    total = total + (output.to(at::kDouble) * weights).sum();
+    phase += 1;
+  }
+  total.backward();
+  Tensors result;
+  for (const auto& output : outputs) result.push_back(output.detach());
+  for (const auto& leaf : leaves) {
+    if (leaf.requires_grad()) result.push_back(leaf.grad());
+  }
+  return result;
+}
+
+/// The largest difference relative to the largest value.
+double difference(const at::Tensor& a, const at::Tensor& b) {
+  const double scale = b.to(at::kDouble).abs().max().item<double>() + 1e-12;
+  return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>() / scale;
+}
+
+/// fp32 against the reference in double; bf16 against the reference in double on the rounded inputs.
+void expect_agreement(const char* name, const Op& op, const Op& reference, const Tensors& inputs) {
+  for (const auto& [type, tolerance] : {std::pair{at::kFloat, 2e-5}, std::pair{at::kBFloat16, 2.5e-2}}) {
+    Tensors typed, exact;
+    for (const auto& input : inputs) {
+      const bool floating = at::isFloatingType(input.scalar_type());
+      typed.push_back(floating ? input.to(type) : input);
+      exact.push_back(floating ? typed.back().to(at::kDouble) : input);
+    }
+    const Tensors got = run(op, typed), expected = run(reference, exact);
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_LT(difference(got[i], expected[i]), tolerance) << name << " " << c10::toString(type) << " result " << i;
+    }
+    at::set_num_threads(1);
+    const Tensors single = run(op, typed);
+    at::set_num_threads(2);
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_TRUE(single[i].equal(got[i])) << name << ": result " << i << " depends on the number of threads";
+    }
+  }
+}
+
+/// The reference's gradients by central differences in double.
+void expect_finite_differences(const Op& reference, const Tensors& inputs) {
+  const Tensors all = run(reference, inputs);
+  const size_t outputs = reference(inputs).size();
+  const auto value = [&](const Tensors& at_inputs) {
+    double total = 0, phase = 0.3;
+    for (const auto& output : reference(at_inputs)) {
+      const at::Tensor weights = at::sin(at::arange(output.numel(), at::kDouble) * 0.7 + phase).view(output.sizes());
+      total += (output * weights).sum().item<double>();
+      phase += 1;
+    }
+    return total;
+  };
+  constexpr double kStep = 1e-6;
+  size_t gradient = outputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!at::isFloatingType(inputs[i].scalar_type())) continue;
+    const at::Tensor analytic = all[gradient++].flatten();
+    for (int64_t k = 0; k < inputs[i].numel(); k += 1 + inputs[i].numel() / 7) {
+      Tensors up, down;
+      for (const auto& input : inputs) {
+        up.push_back(input.clone());
+        down.push_back(input.clone());
+      }
+      up[i].flatten()[k] += kStep;
+      down[i].flatten()[k] -= kStep;
+      EXPECT_NEAR((value(up) - value(down)) / (2 * kStep), analytic[k].item<double>(), 1e-4) << "input " << i << " element " << k;
+    }
+  }
+}
+
+at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
+  at::Tensor result = at::empty(shape, at::kDouble);
+  const base::Random random(seed, base::RandomStream::test);
+  double* values = result.mutable_data_ptr<double>();
+  for (int64_t i = 0; i < result.numel(); ++i) values[i] = random.normal(0, static_cast<uint64_t>(i));
+  return result;
+}
+
+TEST(RmsNorm, AgreesWithItsReference) {
+  for (const int64_t size : {1, 7, 64, 257}) {
+    for (const int64_t rows : {1, 5, 300}) {
+      const Tensors inputs{normal({rows, size}, 1), normal({size}, 2)};
+      const Op op = [](const Tensors& t) { return Tensors{rms_norm(t[0], t[1], 1e-5)}; };
+      const Op reference = [](const Tensors& t) { return Tensors{reference::rms_norm(t[0], t[1], 1e-5)}; };
+      expect_agreement("rms_norm", op, reference, inputs);
+    }
+  }
+  const Op reference = [](const Tensors& t) { return Tensors{reference::rms_norm(t[0], t[1], 1e-5)}; };
+  expect_finite_differences(reference, {normal({3, 5}, 1), normal({5}, 2)});
+}
+
+TEST(RmsNorm, WithResidualAgreesWithItsReference) {
+  const Tensors inputs{normal({40, 96}, 1), normal({40, 96}, 2), normal({96}, 3)};
+  const Op op = [](const Tensors& t) {
+    const auto [normed, sum] = add_rms_norm(t[0], t[1], t[2], 1e-5);
+    return Tensors{normed, sum};
+  };
+  const Op reference = [](const Tensors& t) {
+    const at::Tensor sum = t[0] + t[1];
+    return Tensors{reference::rms_norm(sum, t[2], 1e-5), sum};
+  };
+  expect_agreement("add_rms_norm", op, reference, inputs);
+}
+
+TEST(RmsNorm, RoundsBeforeTheWeightAndSumsInFp32) {
+  const at::Tensor x = at::tensor({1., 2., 3., 4.}).to(at::kBFloat16).view({1, 4});
+  at::Tensor weight = at::full({4}, 1.1171875, at::kBFloat16);
+  const at::Tensor y = rms_norm(x, weight, 1e-6).to(at::kDouble)[0];
+  EXPECT_TRUE(y.equal(at::tensor({.408203125, .81640625, 1.21875, 1.6328125}, at::kDouble))) << y;
+  weight.requires_grad_(true);
+  rms_norm(at::ones({4096, 4}, at::kBFloat16), weight, 1e-6).sum().backward();
+  EXPECT_NEAR(weight.grad()[0].item<double>(), 4096, 32);
+}
+
+TEST(GatedActivation, AgreesWithItsReference) {
+  for (const auto kind : {GateKind::silu, GateKind::gelu}) {
+    const Op op = [=](const Tensors& t) { return Tensors{gated_activation(t[0], kind)}; };
+    const Op reference = [=](const Tensors& t) { return Tensors{reference::gated_activation(t[0], kind)}; };
+    for (const int64_t size : {2, 14, 400}) expect_agreement("gated_activation", op, reference, {normal({33, size}, 4) * 4});
+    expect_finite_differences(reference, {normal({2, 6}, 5)});
+  }
+}
+
+TEST(GatedActivation, IsRightFarFromZero) {
+  const at::Tensor x = at::tensor({-200.f, -90.f, -30.f, 30.f, 90.f, 200.f, 1.f, 1.f, 1.f, 1.f, 1.f, 1.f}).view({1, 12});
+  const at::Tensor expected = at::silu(x.slice(1, 0, 6));
+  EXPECT_TRUE(gated_activation(x, GateKind::silu).allclose(expected, 1e-5, 1e-12));
+}
+
+TEST(QkvRotary, AgreesWithItsReference) {
+  struct Case {
+    int64_t heads, groups, size, channels;
+    bool norm, positions;
+  };
+  for (const Case& c : {Case{4, 2, 8, 8, true, false}, Case{6, 2, 10, 4, true, true}, Case{3, 3, 64, 64, false, false},
+                        Case{4, 1, 32, 0, false, false}, Case{2, 2, 16, 0, true, false}}) {
+    const auto options_for = [c](const Tensors& t) {
+      QkvRotary options;
+      options.heads = c.heads;
+      options.groups = c.groups;
+      options.head_size = c.size;
+      options.first_position = 2;
+      if (c.channels > 0) options.rotary_table = rotary_table(40, c.channels, 10000).to(t[0].scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
+      if (c.norm) {
+        options.query_norm_weight = t[1];
+        options.key_norm_weight = t[2];
+      }
+      if (c.positions) options.positions = (at::arange(2 * 9) * 5).remainder(40).view({2, 9});
+      return options;
+    };
+    const auto flatten = [](const QueryKeyValue& r) { return Tensors{r.query, r.key, r.value}; };
+    const Op op = [=](const Tensors& t) { return flatten(qkv_rotary(t[0], options_for(t))); };
+    const Op reference = [=](const Tensors& t) { return flatten(reference::qkv_rotary(t[0], options_for(t))); };
+    Tensors inputs{normal({2, 9, (c.heads + 2 * c.groups) * c.size}, 6)};
+    if (c.norm) inputs.insert(inputs.end(), {normal({c.size}, 7), normal({c.size}, 8)});
+    expect_agreement("qkv_rotary", op, reference, inputs);
+    if (c.size <= 10) expect_finite_differences(reference, inputs);
+  }
+}
+
+TEST(LinearCrossEntropy, AgreesWithItsReference) {
+  for (const auto& [rows, vocabulary, valid] : {std::tuple{1, 5, 5}, std::tuple{70, 130, 117}, std::tuple{300, 1000, 1000}}) {
+    const at::Tensor targets = (at::arange(rows) * 31).remainder(valid);
+    const at::Tensor weights = normal({rows}, 9).abs();
+    const auto count = static_cast<int64_t>(valid);
+    const Op op = [=](const Tensors& t) { return Tensors{linear_cross_entropy(t[0], t[1], targets, weights.to(at::kFloat), count)}; };
+    const Op reference = [=](const Tensors& t) { return Tensors{reference::linear_cross_entropy(t[0], t[1], targets, weights, count)}; };
+    expect_agreement("linear_cross_entropy", op, reference, {normal({rows, 24}, 10), normal({vocabulary, 24}, 11)});
+  }
+}
+
+TEST(LinearCrossEntropy, ChunksDoNotChangeTheResult) {
+  // 400,000 columns make chunks of 128 rows, so 300 rows are three.
+  const at::Tensor hidden = normal({300, 4}, 12).to(at::kFloat), weight = normal({400000, 4}, 13).to(at::kFloat);
+  const at::Tensor targets = at::arange(300) * 1000, weights = at::ones({300});
+  const Op op = [&](const Tensors& t) { return Tensors{linear_cross_entropy(t[0], t[1], targets, weights, 400000)}; };
+  const Op reference = [&](const Tensors& t) { return Tensors{reference::linear_cross_entropy(t[0], t[1], targets, weights, 400000)}; };
+  const Tensors got = run(op, {hidden, weight}), expected = run(reference, {hidden, weight});
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_LT(difference(got[i], expected[i]), 2e-4) << i;
+}
+
+TEST(LinearCrossEntropy, EmptyRowsAndBadTargets) {
+  at::Tensor weight = normal({10, 4}, 1).to(at::kFloat).requires_grad_(true);
+  const at::Tensor loss = linear_cross_entropy(at::empty({0, 4}), weight, at::empty({0}, at::kLong), at::empty({0}), 10);
+  EXPECT_EQ(loss.item<float>(), 0);
+  loss.backward();
+  EXPECT_EQ(weight.grad().abs().sum().item<float>(), 0);
+  EXPECT_NE(megadlm::testing::error_of([&] { linear_cross_entropy(at::ones({1, 4}), weight, at::full({1}, 10, at::kLong), at::ones({1}), 10); }).find("10"), std::string::npos);
+}
+
+TEST(Embedding, GradientSumsInFp32) {
+  at::Tensor weight = at::zeros({6, 3}, at::kBFloat16).requires_grad_(true);
+  const at::Tensor tokens = at::full({4096}, 2, at::kLong);
+  embedding(tokens, weight).sum().backward();
+  EXPECT_EQ(weight.grad()[2][0].item<double>(), 4096);
+  EXPECT_EQ(weight.grad()[1][0].item<double>(), 0);
+  const Op op = [](const Tensors& t) { return Tensors{embedding((at::arange(35) * 4).remainder(9).view({5, 7}), t[0])}; };
+  const Op reference = [](const Tensors& t) { return Tensors{at::embedding(t[0], (at::arange(35) * 4).remainder(9).view({5, 7}))}; };
+  expect_agreement("embedding", op, reference, {normal({9, 5}, 3)});
+}
+
+TEST(AdamWKernel, AgreesWithItsReference) {
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    for (const int64_t count : {1, 100, 70001}) {
+      const at::Tensor master = normal({count}, 1).to(at::kFloat), gradient = normal({count}, 2).to(type);
+      Tensors a{master.clone(), at::zeros({count}), at::zeros({count}), at::empty({count}, at::kBFloat16)};
+      Tensors b{master.clone(), at::zeros({count}), at::zeros({count}), at::empty({count}, at::kBFloat16)};
+      for (int64_t i = 1; i <= 3; ++i) {
+        const AdamWStep step{1e-2, 0.9, 0.95, 1e-8, 0.1, i, 0.5f};
+        adamw_step(a[0], a[1], a[2], gradient, &a[3], step);
+        reference::adamw_step(b[0], b[1], b[2], gradient, &b[3], step);
+      }
+      for (size_t i = 0; i < 3; ++i) EXPECT_LT(difference(a[i], b[i]), 1e-5);
+      EXPECT_TRUE(a[3].equal(a[0].to(at::kBFloat16)));
+      EXPECT_NEAR(squared_norm(gradient) / reference::squared_norm(gradient), 1, 1e-5);
+    }
+  }
+}
+
+TEST(SquaredNorm, ShowsWhatIsNotFinite) {
+  at::Tensor values = at::ones({100000});
+  EXPECT_EQ(squared_norm(values), 100000);
+  values[77777] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(squared_norm(values)));
+  values[77777] = std::numeric_limits<float>::infinity();
+  EXPECT_TRUE(std::isinf(squared_norm(values)));
+  at::Tensor rounded = at::ones({1000}, at::kBFloat16);
+  rounded[5] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(squared_norm(rounded)));
+}
+
+TEST(Attention, AgreesWithTheTextbook) {
+  using Kind = Visibility::Kind;
+  const at::Tensor segments = at::tensor({0, 0, 0, 1, 1, 2, 2, 2, 2}, at::kLong).expand({2, 9}).contiguous();
+  for (const auto& visibility : {Visibility{Kind::full, 0, {}}, Visibility{Kind::causal, 0, {}}, Visibility{Kind::block_causal, 4, {}},
+                                 Visibility{Kind::causal, 0, segments}, Visibility{Kind::full, 0, segments}}) {
+    const Op op = [&](const Tensors& t) { return Tensors{attention(t[0], t[1], t[2], visibility, 0.3)}; };
+    const Op textbook = [&](const Tensors& t) {
+      const at::Tensor key = t[1].repeat_interleave(2, 2), value = t[2].repeat_interleave(2, 2);
+      at::Tensor scores = at::einsum("bqhd,bkhd->bhqk", {t[0], key}) * 0.3;
+      for (int64_t b = 0; b < 2; ++b) {
+        for (int64_t i = 0; i < 9; ++i) {
+          for (int64_t k = 0; k < 9; ++k) {
+            const bool order = visibility.kind == Kind::full || (visibility.kind == Kind::causal ? k <= i : k / 4 <= i / 4);
+            const bool same = !visibility.segments.defined() || segments[b][i].equal(segments[b][k]);
+            if (!order || !same) scores.select(0, b).select(1, i).select(1, k).fill_(-std::numeric_limits<double>::infinity());
+          }
+        }
+      }
+      return Tensors{at::einsum("bhqk,bkhd->bqhd", {at::softmax(scores, 3), value})};
+    };
+    expect_agreement("attention", op, textbook, {normal({2, 9, 4, 8}, 1), normal({2, 9, 2, 8}, 2), normal({2, 9, 2, 8}, 3)});
+  }
+}
+
+TEST(Isa, TheBestIsAvailable) {
+  const auto isas = available_isas();
+  EXPECT_EQ(isas.front(), Isa::portable);
+  EXPECT_NE(std::find(isas.begin(), isas.end(), current_isa()), isas.end());
+}
+
+}  // namespace
+}  // namespace megadlm::ops

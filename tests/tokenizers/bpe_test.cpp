@@ -1,0 +1,159 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/philox.h"
+#include "support/temporary_folder.h"
+#include "tokenizers/bpe/bpe_tokenizer.h"
+#include "tokenizers/training/bpe_trainer.h"
+
+namespace megadlm::tokenizers {
+namespace {
+
+using megadlm::testing::error_of;
+using nlohmann::json;
+using Ids = std::vector<int32_t>;
+
+json byte_level() {
+  return {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}};
+}
+
+/// A tokenizer.json with ids in the order of `pieces`.
+json file_of(const std::vector<std::string>& pieces, const json& merges, bool with_byte_level) {
+  json vocabulary = json::object();
+  for (size_t i = 0; i < pieces.size(); ++i) vocabulary[pieces[i]] = i;
+  json file = {{"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", merges}, {"unk_token", nullptr}}}};
+  if (with_byte_level) file["pre_tokenizer"] = file["decoder"] = byte_level();
+  return file;
+}
+
+TEST(Bpe, IgnoreMergesTakesWholePiecesFirst) {
+  json file = file_of({"a", "b", "c", "bc", "abc", "ab"}, {"b c", "a b"}, true);
+  EXPECT_EQ(BpeTokenizer(file, "f").encode("abc"), (Ids{0, 3}));
+  file["model"]["ignore_merges"] = true;
+  const BpeTokenizer tokenizer(file, "f");
+  EXPECT_EQ(tokenizer.encode("abc"), (Ids{4}));
+  EXPECT_EQ(tokenizer.encode("abca"), (Ids{0, 3, 0}));
+}
+
+TEST(Bpe, MergesMayBePairsWithSpaces) {
+  const json file = file_of({"a", "b", " ", "a ", "a b"}, {{"a", " "}, {"a ", "b"}}, false);
+  EXPECT_EQ(BpeTokenizer(file, "f").encode("a b"), (Ids{4}));
+}
+
+TEST(Bpe, LongRunsAreMergedCompletely) {
+  const BpeTokenizer tokenizer(file_of({"a", "aa", "aaaa"}, {"a a", "aa aa"}, false), "f");
+  for (const size_t count : {50'000u, 100'000u, 400'000u}) {
+    EXPECT_EQ(tokenizer.encode(std::string(count, 'a')), Ids(count / 4, 2));
+  }
+  EXPECT_EQ(tokenizer.encode(std::string(7, 'a')), (Ids{2, 1, 0}));
+}
+
+std::string trained(const std::string& text, int64_t vocab_size) {
+  BpeTrainingOptions options;
+  options.vocab_size = vocab_size;
+  BpeTrainer trainer(options);
+  trainer.add(text);
+  return trainer.train();
+}
+
+TEST(Bpe, AMillionEqualCharactersDoNoHarm) {
+  const BpeTokenizer tokenizer(json::parse(trained("^^^^ ab ab ab", 262)), "f");
+  const std::string run(1'000'000, '^');
+  EXPECT_EQ(tokenizer.decode(tokenizer.encode(run)), run);
+}
+
+TEST(Bpe, ShortAndLongPiecesMergeAlike) {
+  const BpeTokenizer tokenizer(json::parse(trained("abracadabra abracadabra banana bandana banana abba", 280)), "f");
+  const base::Random random(1, base::RandomStream::test);
+  for (uint64_t i = 0; i < 200; ++i) {
+    std::string word;
+    for (uint64_t k = 0; k < 60; ++k) word += "abrcdn"[random.below(6, i, k)];
+    // A piece of 60 letters takes the queue; its text must come back, and merging twice must change nothing.
+    EXPECT_EQ(tokenizer.decode(tokenizer.encode(word)), word);
+  }
+}
+
+TEST(Bpe, DecodingGivesTheBytesBack) {
+  const BpeTokenizer tokenizer(json::parse(trained("The quick brown fox. Über Straße 12 34", 300)), "f");
+  const base::Random random(2, base::RandomStream::test);
+  for (uint64_t i = 0; i < 500; ++i) {
+    std::string text;
+    for (uint64_t k = 0; k < 30; ++k) {
+      uint32_t point = 0;
+      do {
+        point = static_cast<uint32_t>(random.below(random.below(3, i, 100 + k) == 0 ? 0x110000 : 0x300, i, k));
+      } while (point >= 0xD800 && point < 0xE000);
+      if (point < 0x80) {
+        text += static_cast<char>(point);
+      } else if (point < 0x800) {
+        text += static_cast<char>(0xC0 | point >> 6);
+        text += static_cast<char>(0x80 | (point & 63));
+      } else if (point < 0x10000) {
+        text += static_cast<char>(0xE0 | point >> 12);
+        text += static_cast<char>(0x80 | (point >> 6 & 63));
+        text += static_cast<char>(0x80 | (point & 63));
+      } else {
+        text += static_cast<char>(0xF0 | point >> 18);
+        text += static_cast<char>(0x80 | (point >> 12 & 63));
+        text += static_cast<char>(0x80 | (point >> 6 & 63));
+        text += static_cast<char>(0x80 | (point & 63));
+      }
+    }
+    EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text);
+  }
+}
+
+TEST(Bpe, AddedTokensAreCutOutFirst) {
+  json file = json::parse(trained("hello world", 270));
+  file["added_tokens"].push_back({{"id", 270}, {"content", "<x>"}, {"lstrip", true}, {"rstrip", true}, {"special", false}});
+  file["added_tokens"].push_back({{"id", 271}, {"content", "cat"}, {"single_word", true}, {"special", false}});
+  const BpeTokenizer tokenizer(file, "f");
+  EXPECT_EQ(tokenizer.encode("<|endoftext|><|mask|>"), (Ids{0, 1}));
+  EXPECT_EQ(tokenizer.encode("<|mask|>  <x>\n<|mask|>"), (Ids{1, 270, 1}));
+  EXPECT_EQ(tokenizer.encode("cat"), (Ids{271}));
+  EXPECT_NE(tokenizer.encode("cats"), (Ids{271}));
+  EXPECT_EQ(tokenizer.decode({1, 270}, false), "<|mask|><x>");
+  EXPECT_EQ(tokenizer.decode({1, 270}, true), "<x>");
+  EXPECT_EQ(tokenizer.id_of("<|mask|>"), 1);
+}
+
+TEST(Bpe, RefusesWhatItDoesNotKnow) {
+  const auto refusal = [](const auto& change) {
+    json file = json::parse(trained("hello", 260));
+    change(file);
+    return error_of([&] { BpeTokenizer tokenizer(file, "some.json"); });
+  };
+  EXPECT_EQ(refusal([](json&) {}), "");
+  EXPECT_NE(refusal([](json& f) { f["model"]["type"] = "Unigram"; }).find("Unigram"), std::string::npos);
+  EXPECT_NE(refusal([](json& f) { f["normalizer"] = {{"type", "Replace"}}; }).find("Replace"), std::string::npos);
+  EXPECT_NE(refusal([](json& f) { f["pre_tokenizer"] = {{"type", "Metaspace"}}; }).find("Metaspace"), std::string::npos);
+  EXPECT_NE(refusal([](json& f) { f["decoder"] = {{"type", "WordPiece"}}; }).find("WordPiece"), std::string::npos);
+  EXPECT_NE(refusal([](json& f) { f["model"]["byte_fallback"] = true; }).find("byte_fallback"), std::string::npos);
+  EXPECT_NE(refusal([](json& f) { f["model"]["merges"].push_back("zz yy"); }).find("'zz'"), std::string::npos);
+  EXPECT_NE(refusal([](json& f) { f["model"]["merges"].push_back("a b c"); }).find("a b c"), std::string::npos);
+  EXPECT_NE(refusal([](json& f) { f["model"]["vocab"]["a"] = -3; }).find("-3"), std::string::npos);
+  EXPECT_NE(refusal([](json& f) { f["model"].erase("vocab"); }).find("vocab"), std::string::npos);
+  EXPECT_NE(refusal([](json& f) { f = json::array(); }).find("model"), std::string::npos);
+  for (const auto& error : {refusal([](json& f) { f["model"]["type"] = 5; })}) EXPECT_NE(error.find("some.json"), std::string::npos);
+}
+
+TEST(Bpe, InvalidTextAndIdsAreErrors) {
+  const BpeTokenizer tokenizer(json::parse(trained("hello", 260)), "f");
+  EXPECT_NE(error_of([&] { tokenizer.encode("ok \xFF"); }).find("byte 3"), std::string::npos);
+  EXPECT_NE(error_of([&] { tokenizer.encode("\xED\xA0\x80"); }), "");
+  EXPECT_NE(error_of([&] { tokenizer.decode({999}); }).find("999"), std::string::npos);
+  EXPECT_EQ(tokenizer.encode(""), Ids{});
+}
+
+TEST(BpeTrainer, LearnsTheMostFrequentPairFirst) {
+  const json file = json::parse(trained("aab aab aab ab", 260));
+  EXPECT_EQ(file["model"]["merges"][0], (json{"a", "b"}));
+  EXPECT_EQ(file["added_tokens"][1]["content"], "<|mask|>");
+  EXPECT_EQ(file["model"]["vocab"].size(), 260u);
+  EXPECT_NE(error_of([] { trained("a", 100); }).find("258"), std::string::npos);
+  EXPECT_NE(error_of([] { trained("", 300); }).find("empty"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace megadlm::tokenizers
