@@ -176,7 +176,7 @@ TEST(ArchitectureTest, JsonErrors) {
   EXPECT_EQ(error(bad), "model.json: 'hidden_size' is missing");
   bad = good;
   bad["colour"] = 1;
-  EXPECT_EQ(error(bad), "model.json: 'colour' is not a field of an architecture");
+  EXPECT_EQ(error(bad), "model.json: 'colour' is not a known field");
   bad = good;
   bad["hidden_size"] = "576";
   EXPECT_THAT(error(bad), HasSubstr("model.json: hidden_size: \"576\" is not a whole number"));
@@ -190,7 +190,7 @@ TEST(ArchitectureTest, JsonErrors) {
   bad = good;
   bad["normalization"] = "BatchNorm";
   EXPECT_THAT(error(bad), HasSubstr("'BatchNorm' is not one of LayerNorm, RMSNorm"));
-  EXPECT_THAT(error(nlohmann::json::array()), HasSubstr("not an object"));
+  EXPECT_THAT(error(nlohmann::json::array()), HasSubstr("expected an object"));
 }
 
 }  // namespace

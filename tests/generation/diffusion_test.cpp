@@ -34,6 +34,8 @@ DiffusionModel table_model(const at::Tensor& table) {
   return model;
 }
 
+at::Tensor ids(const std::vector<int64_t>& values) { return at::tensor(values, at::kLong); }
+
 at::Tensor masks(int64_t rows, int64_t length) { return at::full({rows, length}, kMask, at::kLong); }
 
 TEST(Denoise, NeverDrawsTheMask) {
@@ -51,11 +53,11 @@ TEST(Denoise, NeverDrawsTheMask) {
 }
 
 TEST(Denoise, LeavesGivenTokensAndFillsGapsOnly) {
-  at::Tensor canvas = at::tensor({1, kMask, 3, kMask, kMask, 6}, at::kLong).view({1, 6});
+  at::Tensor canvas = ids({1, kMask, 3, kMask, kMask, 6}).view({1, 6});
   at::Tensor table = at::zeros({6, kVocabulary});
   table.select(1, 9).fill_(5);
   const at::Tensor filled = denoise(table_model(table), canvas, settings_of(2, 0));
-  EXPECT_TRUE(filled.equal(at::tensor({1, 9, 3, 9, 9, 6}, at::kLong).view({1, 6})));
+  EXPECT_TRUE(filled.equal(ids({1, 9, 3, 9, 9, 6}).view({1, 6})));
   EXPECT_TRUE(denoise(table_model(table), filled, settings_of(2, 0)).equal(filled));
 }
 
@@ -92,15 +94,15 @@ TEST(Denoise, ARowEndsAtItsFirstEndTokenWithNoMaskBefore) {
   auto settings = settings_of(6, 3);
   settings.eod_token = kEod;
   const at::Tensor filled = denoise(table_model(table), masks(2, 6), settings);
-  EXPECT_TRUE(filled[0].equal(at::tensor({int64_t{5}, kEod, kEod, kEod, kEod, kEod}, at::kLong))) << filled;
-  EXPECT_TRUE(filled[1].equal(at::tensor({1, 2, 3, 4, 5, 6}, at::kLong))) << filled;
+  EXPECT_TRUE(filled[0].equal(ids({5, kEod, kEod, kEod, kEod, kEod}))) << filled;
+  EXPECT_TRUE(filled[1].equal(ids({1, 2, 3, 4, 5, 6}))) << filled;
   // An end token that comes first at the far end does not end the row.
   at::Tensor far = at::zeros({4, kVocabulary});
   far[3][kEod] = 30;
   for (int64_t i = 0; i < 3; ++i) far[i][i + 1] = 5;
   auto one = settings_of(4, 0);
   one.eod_token = kEod;
-  EXPECT_TRUE(denoise(table_model(far), masks(1, 4), one)[0].equal(at::tensor({int64_t{1}, int64_t{2}, int64_t{3}, kEod}, at::kLong)));
+  EXPECT_TRUE(denoise(table_model(far), masks(1, 4), one)[0].equal(ids({1, 2, 3, kEod})));
 }
 
 TEST(Denoise, ARowDoesNotDependOnItsBatch) {
@@ -128,7 +130,7 @@ TEST(Denoise, GuidanceMasksThePrompt) {
     logits.select(1, 2).fill_(sees ? 1.2 : 1.4);
     return logits;
   };
-  const at::Tensor canvas = at::tensor({int64_t{30}, kMask}, at::kLong).view({1, 2});
+  const at::Tensor canvas = ids({30, kMask}).view({1, 2});
   auto settings = settings_of(1, 0);
   EXPECT_EQ(denoise(model, canvas, settings)[0][1].item<int64_t>(), 2);
   EXPECT_EQ(calls, 1);
@@ -190,13 +192,13 @@ TEST(DiffusionModel, ShiftedOutputsServeTheNextPosition) {
   const auto model = tiny_model();
   const at::NoGradGuard no_gradient;
   const at::Tensor canvas = at::arange(8).view({1, 8});
-  const at::Tensor positions = at::tensor({0, 1, 5}, at::kLong);
+  const at::Tensor positions = ids({0, 1, 5});
   config::ObjectiveOptions plain, shifted;
   plain.model_running_mode = config::RunningMode::diffusion_unshifted;
   shifted.model_running_mode = config::RunningMode::diffusion_shifted;
   const at::Tensor all = model->logits(model->hidden({canvas, {}, {}, nullptr})[0]);
   EXPECT_TRUE(diffusion_model(*model, plain).logits(canvas, positions).allclose(all.index_select(0, positions)));
-  EXPECT_TRUE(diffusion_model(*model, shifted).logits(canvas, positions).allclose(all.index_select(0, at::tensor({0, 0, 4}, at::kLong))));
+  EXPECT_TRUE(diffusion_model(*model, shifted).logits(canvas, positions).allclose(all.index_select(0, ids({0, 0, 4}))));
 }
 
 TEST(Autoregressive, CacheGivesWhatWholePassesGive) {

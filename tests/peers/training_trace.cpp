@@ -14,6 +14,7 @@
 #include "data/samples/mock.h"
 #include "models/decoder/hf_names.h"
 #include "objectives/objective.h"
+#include "optim/adamw/adamw.h"
 #include "optim/schedule/schedule.h"
 #include "training/stages/initial_weights.h"
 #include "training/stages/pretrain.h"

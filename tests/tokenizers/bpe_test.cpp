@@ -28,7 +28,7 @@ json file_of(const std::vector<std::string>& pieces, const json& merges, bool wi
 }
 
 TEST(Bpe, IgnoreMergesTakesWholePiecesFirst) {
-  json file = file_of({"a", "b", "c", "bc", "abc", "ab"}, {"b c", "a b"}, true);
+  json file = file_of({"a", "b", "c", "bc", "abc", "ab"}, json::array({"b c", "a b"}), true);
   EXPECT_EQ(BpeTokenizer(file, "f").encode("abc"), (Ids{0, 3}));
   file["model"]["ignore_merges"] = true;
   const BpeTokenizer tokenizer(file, "f");
@@ -37,12 +37,12 @@ TEST(Bpe, IgnoreMergesTakesWholePiecesFirst) {
 }
 
 TEST(Bpe, MergesMayBePairsWithSpaces) {
-  const json file = file_of({"a", "b", " ", "a ", "a b"}, {{"a", " "}, {"a ", "b"}}, false);
+  const json file = file_of({"a", "b", " ", "a ", "a b"}, json::array({json::array({"a", " "}), json::array({"a ", "b"})}), false);
   EXPECT_EQ(BpeTokenizer(file, "f").encode("a b"), (Ids{4}));
 }
 
 TEST(Bpe, LongRunsAreMergedCompletely) {
-  const BpeTokenizer tokenizer(file_of({"a", "aa", "aaaa"}, {"a a", "aa aa"}, false), "f");
+  const BpeTokenizer tokenizer(file_of({"a", "aa", "aaaa"}, json::array({"a a", "aa aa"}), false), "f");
   for (const size_t count : {50'000u, 100'000u, 400'000u}) {
     EXPECT_EQ(tokenizer.encode(std::string(count, 'a')), Ids(count / 4, 2));
   }
@@ -146,7 +146,7 @@ TEST(Bpe, InvalidTextAndIdsAreErrors) {
 
 TEST(BpeTrainer, LearnsTheMostFrequentPairFirst) {
   const json file = json::parse(trained("aab aab aab ab", 260));
-  EXPECT_EQ(file["model"]["merges"][0], (json{"a", "b"}));
+  EXPECT_EQ(file["model"]["merges"][0], json::array({"a", "b"}));
   EXPECT_EQ(file["added_tokens"][1]["content"], "<|mask|>");
   EXPECT_EQ(file["model"]["vocab"].size(), 260u);
   EXPECT_NE(error_of([] { trained("a", 100); }).find("258"), std::string::npos);
