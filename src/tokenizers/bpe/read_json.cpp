@@ -67,7 +67,7 @@ BpeTokenizer::BpeTokenizer(json parsed, const std::string& place) : json_(std::m
 
 void BpeTokenizer::read_model(const json& model) {
   // Files of before 2020 leave the type out.
-  base::require(type_of(model) == "BPE" || (type_of(model).empty() && model.contains("merges")),
+  base::require(type_of(model) == "BPE" || (!model.contains("type") && model.contains("merges")),
                 "{}: model type '{}' is not supported; accepted: BPE", place_, type_of(model));
   for (const char* key : {"dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"}) {
     base::require(!given(model, key), "{}: model option '{}' is not supported", place_, key);

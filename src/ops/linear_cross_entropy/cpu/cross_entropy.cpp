@@ -4,6 +4,21 @@
 namespace megadlm::ops::MEGADLM_ISA {
 namespace {
 
+/// Sum of e^(logit - largest): fp32 within short stretches, double over them, since vocabularies are long.
+template <class T>
+float exponential_sum(const T* logits, int64_t columns, float largest) {
+  constexpr int64_t kStretch = 2048;
+  double total = 0;
+  for (int64_t start = 0; start < columns; start += kStretch) {
+    const int64_t stop = start + kStretch < columns ? start + kStretch : columns;
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = start; i < stop; ++i) sum += fast_exp(to_float(logits[i]) - largest);
+    total += sum;
+  }
+  return static_cast<float>(total);
+}
+
 template <class T, bool with_gradient>
 void rows(const CrossEntropyKernels::Rows& a, int64_t begin, int64_t end) {
   for (int64_t row = begin; row < end; ++row) {
@@ -14,9 +29,7 @@ void rows(const CrossEntropyKernels::Rows& a, int64_t begin, int64_t end) {
       const float value = to_float(logits[i]);
       largest = value > largest ? value : largest;
     }
-    float sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < a.columns; ++i) sum += fast_exp(to_float(logits[i]) - largest);
+    const float sum = exponential_sum(logits, a.columns, largest);
     const int64_t target = a.targets[row];
     const float at_target = to_float(logits[target]);
     a.losses[row] = largest + std::log(sum) - at_target;
