@@ -42,8 +42,8 @@ std::string CanvasView::render(const generation::DenoisingStep& step) const {
 
 void CanvasView::show(const generation::DenoisingStep& step) {
   if (!terminal_) {
-    const bool wanted = step.step == 1 || step.step == step.steps || step.step * kSnapshots / step.steps !=
-                                                                         (step.step - 1) * kSnapshots / step.steps;
+    const bool wanted = step.step == 1 || step.step == step.steps ||
+                        step.step * kSnapshots / step.steps != (step.step - 1) * kSnapshots / step.steps;
     if (wanted) fmt::print(stderr, "[step {}/{}] {}\n", step.step, step.steps, render(step));
     return;
   }
@@ -53,7 +53,8 @@ void CanvasView::show(const generation::DenoisingStep& step) {
   lines_ = 2;
   int64_t column = 0;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\x1b') i = std::min(text.find('m', i), text.size() - 1);
+    if (text[i] == '\x1b')
+      i = std::min(text.find('m', i), text.size() - 1);
     else if (text[i] == '\n' || ++column > terminal_columns()) {
       ++lines_;
       column = 0;

@@ -7,8 +7,8 @@
 
 namespace megadlm::apps {
 
-/// Shows a canvas as it is denoised, on standard error: in place on a terminal, with fresh tokens highlighted;
-/// elsewhere about eight lines from the first step to the last.
+/// Shows a canvas as it is denoised, on standard error: in place on a terminal, with fresh tokens
+/// highlighted; elsewhere about eight lines from the first step to the last.
 class CanvasView {
  public:
   CanvasView(const tokenizers::Tokenizer& tokenizer, int64_t mask_token);

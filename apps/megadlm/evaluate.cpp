@@ -48,7 +48,8 @@ int evaluate_command(const std::vector<std::string>& arguments) {
   likelihood.num_draws = options.num_draws;
   likelihood.seed = static_cast<uint64_t>(options.seed);
   auto result = evaluation::evaluate_likelihood(*loaded.model, open_rows(options, loaded), likelihood);
-  const auto bytes = options.text_bytes > 0 ? std::optional<int64_t>(options.text_bytes) : data::text_bytes(options.data_path);
+  const auto bytes = options.text_bytes > 0 ? std::optional<int64_t>(options.text_bytes)
+                                            : data::text_bytes(options.data_path);
   if (bytes) result.bits_per_byte = evaluation::bits_per_byte(result.nats_per_token, result.tokens, *bytes);
 
   const auto objective = std::string(config::name_of(loaded.objective.model_running_mode));
@@ -65,7 +66,8 @@ int evaluate_command(const std::vector<std::string>& arguments) {
     fmt::print("{}\n", json.dump());
     return 0;
   }
-  fmt::print("{} after iteration {}: {} tokens in {} rows\n", objective, loaded.iteration, result.tokens, result.rows);
+  fmt::print("{} after iteration {}: {} tokens in {} rows\n", objective, loaded.iteration, result.tokens,
+             result.rows);
   fmt::print("{:<24}{:.4f} ± {:.4f}\n", loaded.objective.diffusion() ? "nats/token (bound)" : "nats/token",
              result.nats_per_token, result.standard_error);
   fmt::print("{:<24}{:.2f}\n", "perplexity", std::exp(result.nats_per_token));

@@ -31,13 +31,15 @@ struct Request {
 
 Ids to_ids(const std::vector<int32_t>& encoded) { return Ids(encoded.begin(), encoded.end()); }
 
-std::vector<Request> make_requests(const config::GenerationOptions& options, const training::LoadedModel& loaded) {
+std::vector<Request> make_requests(const config::GenerationOptions& options,
+                                   const training::LoadedModel& loaded) {
   const bool diffusion = loaded.objective.diffusion();
   const int64_t mask = loaded.vocabulary.mask_token.value_or(-1);
   std::vector<Request> requests;
   if (!options.infill.empty()) {
     base::require(diffusion, "--infill: the model is autoregressive; only diffusion models fill gaps");
-    requests.push_back({options.infill, generation::encode_with_gaps(*loaded.vocabulary.tokenizer, options.infill, mask), 0});
+    requests.push_back({options.infill,
+                        generation::encode_with_gaps(*loaded.vocabulary.tokenizer, options.infill, mask), 0});
     return requests;
   }
   for (const std::string& prompt : options.prompt.empty() ? std::vector<std::string>{""} : options.prompt) {
@@ -45,8 +47,9 @@ std::vector<Request> make_requests(const config::GenerationOptions& options, con
     // The first output of an autoregressive or shifted model needs a token to follow.
     const bool needs_start = loaded.objective.model_running_mode != config::RunningMode::diffusion_unshifted;
     if (request.ids.empty() && needs_start) {
-      base::require(loaded.vocabulary.eod_token.has_value(), "--prompt: this model needs one, since its tokenizer has "
-                                                             "no end-of-document token to start from");
+      base::require(loaded.vocabulary.eod_token.has_value(),
+                    "--prompt: this model needs one, since its tokenizer has "
+                    "no end-of-document token to start from");
       request.ids.push_back(*loaded.vocabulary.eod_token);
     }
     request.prompt_length = request.ids.size();
@@ -56,11 +59,15 @@ std::vector<Request> make_requests(const config::GenerationOptions& options, con
   return requests;
 }
 
-void check_length(const config::GenerationOptions& options, const training::LoadedModel& loaded, const Request& request) {
+void check_length(const config::GenerationOptions& options, const training::LoadedModel& loaded,
+                  const Request& request) {
   const int64_t positions = loaded.model->architecture().max_position_embeddings;
-  const auto total = static_cast<int64_t>(request.ids.size()) + (loaded.objective.diffusion() ? 0 : options.gen_length);
-  base::require(total <= positions, "the text would have {} tokens, but the model has {} positions; shorten --prompt or --gen-length",
-                total, positions);
+  const auto total =
+      static_cast<int64_t>(request.ids.size()) + (loaded.objective.diffusion() ? 0 : options.gen_length);
+  base::require(
+      total <= positions,
+      "the text would have {} tokens, but the model has {} positions; shorten --prompt or --gen-length",
+      total, positions);
 }
 
 /// Ids after the prompt up to the end-of-document token.
@@ -70,12 +77,13 @@ Ids generated_part(const Request& request, const Ids& ids, std::optional<int32_t
   return result;
 }
 
-Ids run_diffusion(const config::GenerationOptions& options, const training::LoadedModel& loaded, const Request& request,
-                  int64_t sample) {
+Ids run_diffusion(const config::GenerationOptions& options, const training::LoadedModel& loaded,
+                  const Request& request, int64_t sample) {
   generation::DiffusionSettings settings;
   settings.objective = loaded.objective;
   settings.mask_token = *loaded.vocabulary.mask_token;
-  if (options.infill.empty() && loaded.vocabulary.eod_token) settings.eod_token = *loaded.vocabulary.eod_token;
+  if (options.infill.empty() && loaded.vocabulary.eod_token)
+    settings.eod_token = *loaded.vocabulary.eod_token;
   settings.steps = options.steps;
   settings.block_length = options.block_length;
   settings.temperature = options.temperature;
@@ -111,20 +119,23 @@ Ids run_autoregressive(const config::GenerationOptions& options, const training:
   return result;
 }
 
-void print_result(const config::GenerationOptions& options, const training::LoadedModel& loaded, const Request& request,
-                  const Ids& ids, int64_t sample, double seconds) {
-  const Ids made = generated_part(request, ids, options.infill.empty() ? loaded.vocabulary.eod_token : std::nullopt);
-  const std::string text = loaded.vocabulary.tokenizer->decode(std::vector<int32_t>(made.begin(), made.end()), true);
+void print_result(const config::GenerationOptions& options, const training::LoadedModel& loaded,
+                  const Request& request, const Ids& ids, int64_t sample, double seconds) {
+  const Ids made =
+      generated_part(request, ids, options.infill.empty() ? loaded.vocabulary.eod_token : std::nullopt);
+  const std::string text =
+      loaded.vocabulary.tokenizer->decode(std::vector<int32_t>(made.begin(), made.end()), true);
   if (!options.json) {
     fmt::print("{}{}\n", request.prompt_length > 0 ? request.prompt : "", text);
     return;
   }
-  const nlohmann::json json = {{"prompt", request.prompt},
-                               {"sample", sample},
-                               {"text", text},
-                               {"ids", made},
-                               {"seconds", seconds},
-                               {"tokens_per_second", static_cast<double>(ids.size() - request.prompt_length) / seconds}};
+  const nlohmann::json json = {
+      {"prompt", request.prompt},
+      {"sample", sample},
+      {"text", text},
+      {"ids", made},
+      {"seconds", seconds},
+      {"tokens_per_second", static_cast<double>(ids.size() - request.prompt_length) / seconds}};
   fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -137,7 +148,8 @@ int generate_command(const std::vector<std::string>& arguments) {
   if (!parser.parse(arguments)) return 0;
   base::start_logging();
   if (options.load.empty()) base::fail_usage("--load is missing: a folder of checkpoints");
-  if (!options.infill.empty() && !options.prompt.empty()) base::fail_usage("--infill and --prompt exclude each other");
+  if (!options.infill.empty() && !options.prompt.empty())
+    base::fail_usage("--infill and --prompt exclude each other");
   if (options.num_threads > 0) at::set_num_threads(static_cast<int>(options.num_threads));
   const training::LoadedModel loaded = training::load_model(options.load);
   bool first = true;

@@ -71,7 +71,8 @@ Json describe_dataset(const std::string& prefix) {
   report["tokens"] = dataset.num_tokens();
   report["id_type"] = dataset.id_type() == data::IdType::uint16 ? "uint16" : "int32";
   if (!lengths.empty()) {
-    report["document_tokens"] = {{"shortest", lengths.front()}, {"median", lengths[lengths.size() / 2]}, {"longest", lengths.back()}};
+    report["document_tokens"] = {
+        {"shortest", lengths.front()}, {"median", lengths[lengths.size() / 2]}, {"longest", lengths.back()}};
   }
   if (const auto bytes = data::text_bytes(prefix)) report["text_bytes"] = *bytes;
   return report;
@@ -79,13 +80,16 @@ Json describe_dataset(const std::string& prefix) {
 
 Json describe_path(const std::string& path) {
   if (fs::exists(path + ".idx")) return describe_dataset(path);
-  if (path.ends_with(".idx") || path.ends_with(".bin")) return describe_dataset(path.substr(0, path.size() - 4));
+  if (path.ends_with(".idx") || path.ends_with(".bin"))
+    return describe_dataset(path.substr(0, path.size() - 4));
   if (fs::is_directory(path)) {
     const auto folder = checkpoint::find_checkpoint(path);
     base::require(folder.has_value(), "{}: holds no checkpoint", path);
     return describe_checkpoint(*folder);
   }
-  base::require(fs::exists(path), "{}: is not there: expected a checkpoint's folder, a dataset's prefix or a safetensors file", path);
+  base::require(fs::exists(path),
+                "{}: is not there: expected a checkpoint's folder, a dataset's prefix or a safetensors file",
+                path);
   const checkpoint::SafetensorsFile file(path);
   Json report;
   report["kind"] = "safetensors";
@@ -109,7 +113,8 @@ void print_report(const Json& report) {
   if (!report.contains("tensors")) return;
   fmt::print("tensors\n");
   for (const auto& tensor : report["tensors"]) {
-    fmt::print("  {:<56}{:<10}{}\n", tensor["name"].get<std::string>(), tensor["type"].get<std::string>(), tensor["shape"].dump());
+    fmt::print("  {:<56}{:<10}{}\n", tensor["name"].get<std::string>(), tensor["type"].get<std::string>(),
+               tensor["shape"].dump());
   }
 }
 
@@ -119,7 +124,8 @@ int inspect_command(const std::vector<std::string>& arguments) {
   InspectOptions options;
   std::string path;
   config::Parser parser("inspect", "Show what is in a checkpoint, a dataset or a safetensors file.");
-  parser.add_positional("PATH", "A checkpoint's or run's folder, a dataset's prefix, or a safetensors file.", path);
+  parser.add_positional("PATH", "A checkpoint's or run's folder, a dataset's prefix, or a safetensors file.",
+                        path);
   parser.add(options);
   if (!parser.parse(arguments)) return 0;
   const Json report = describe_path(path);

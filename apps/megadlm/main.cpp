@@ -29,7 +29,10 @@ struct Command {
 const std::vector<Command>& commands() {
   using namespace megadlm::apps;
   static const std::vector<Command> table{
-      {"tokenizer", "train a tokenizer, or run one", tokenizer_command, {"train", "encode", "decode", "info"}},
+      {"tokenizer",
+       "train a tokenizer, or run one",
+       tokenizer_command,
+       {"train", "encode", "decode", "info"}},
       {"preprocess", "turn text into training data", preprocess_command, {}},
       {"pretrain", "train a model", pretrain_command, {}},
       {"evaluate", "measure a model on held-out text", evaluate_command, {}},

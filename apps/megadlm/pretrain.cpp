@@ -1,6 +1,6 @@
+#include "training/stages/pretrain.h"
 #include "commands.h"
 #include "config/parser.h"
-#include "training/stages/pretrain.h"
 
 namespace megadlm::apps {
 

@@ -36,7 +36,8 @@ int train(const std::vector<std::string>& arguments) {
   parser.add(options);
   if (!parser.parse(arguments)) return 0;
   base::start_logging();
-  if (options.output.empty()) base::fail_usage("--output is missing: the folder to write tokenizer.json into");
+  if (options.output.empty())
+    base::fail_usage("--output is missing: the folder to write tokenizer.json into");
   tokenizers::BpeTrainingOptions training;
   training.vocab_size = options.vocab_size;
   tokenizers::BpeTrainer trainer(training);
@@ -54,7 +55,8 @@ int train(const std::vector<std::string>& arguments) {
 
 /// Handles each line of standard input with what the options name.
 template <class Handle>
-int code(const char* command, const char* summary, const std::vector<std::string>& arguments, const Handle& handle) {
+int code(const char* command, const char* summary, const std::vector<std::string>& arguments,
+         const Handle& handle) {
   config::TokenizerOptions tokenizer_options;
   CodingOptions coding;
   config::Parser parser(command, summary);
@@ -123,7 +125,8 @@ int tokenizer_command(const std::vector<std::string>& arguments) {
   if (name == "encode") {
     return code("tokenizer encode", "Text to ids: a document a line on standard input.", rest, encode_line);
   }
-  if (name == "decode") return code("tokenizer decode", "Ids to text: the inverse of encode.", rest, decode_line);
+  if (name == "decode")
+    return code("tokenizer decode", "Ids to text: the inverse of encode.", rest, decode_line);
   if (name == "info") return info(rest);
   if (name == "--help" || name == "-h") {
     fmt::print("Usage: megadlm tokenizer train|encode|decode|info [options]\n");

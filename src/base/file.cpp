@@ -77,7 +77,8 @@ MappedFile::~MappedFile() {
 
 std::span<const std::byte> MappedFile::bytes(uint64_t offset, uint64_t count) const {
   if (offset > size_ || count > size_ - offset) {
-    fail("{}: needs {} bytes at offset {}, but the file has only {} bytes", path_.string(), count, offset, size_);
+    fail("{}: needs {} bytes at offset {}, but the file has only {} bytes", path_.string(), count, offset,
+         size_);
   }
   return {data_ + offset, count};
 }
@@ -106,8 +107,8 @@ void AtomicFile::write(const void* data, uint64_t size) {
 }
 
 void AtomicFile::write_at(uint64_t offset, const void* data, uint64_t size) {
-  require(offset <= size_ && size <= size_ - offset, "{}: write at {} of {} bytes is outside the {} bytes written",
-          path_.string(), offset, size, size_);
+  require(offset <= size_ && size <= size_ - offset,
+          "{}: write at {} of {} bytes is outside the {} bytes written", path_.string(), offset, size, size_);
   flush();
   const char* bytes = static_cast<const char*>(data);
   while (size > 0) {

@@ -14,7 +14,8 @@ void start_logging(const std::string& level) {
   if (parsed == spdlog::level::off && level != "off") {
     fail_usage("--log-level: '{}' is not one of trace, debug, info, warning, error, off", level);
   }
-  auto logger = std::make_shared<spdlog::logger>("megadlm", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+  auto logger =
+      std::make_shared<spdlog::logger>("megadlm", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
   logger->set_pattern("[%Y-%m-%d %H:%M:%S] [%^%l%$] %v");
   logger->set_level(parsed);
   spdlog::set_default_logger(logger);

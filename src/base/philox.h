@@ -21,7 +21,7 @@ enum class RandomStream : uint32_t {
   generation_order = 9,  // (row and step, position)
   evaluation_time = 10,  // (sample, draw)
   evaluation_mask = 11,  // (sample and draw, position)
-  mock_data = 12,         // (sample, position)
+  mock_data = 12,        // (sample, position)
   test = 1000,
 };
 
@@ -43,7 +43,8 @@ constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, st
 /// `a` is usually a sample or parameter number (its low 63 bits count), `b` a position below 2^32.
 class Random {
  public:
-  constexpr Random(uint64_t seed, RandomStream stream) : seed_(seed), stream_(static_cast<uint32_t>(stream)) {}
+  constexpr Random(uint64_t seed, RandomStream stream)
+      : seed_(seed), stream_(static_cast<uint32_t>(stream)) {}
 
   /// Four independent 32-bit numbers.
   constexpr std::array<uint32_t, 4> block(uint64_t a, uint64_t b) const {

@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "config/command_line.h"
 #include "config/help.h"
+#include "config/json.h"
 #include "config/megatron_options.h"
 #include "config/nearest.h"
-#include "config/json.h"
 #include "config/value_text.h"
 #include "config/yaml_file.h"
 

@@ -17,8 +17,9 @@ int64_t gap_size(std::string_view gap) {
   if (inside.front() != ':') return 0;
   int64_t count = 0;
   const auto [end, error] = std::from_chars(inside.data() + 1, inside.data() + inside.size(), count);
-  base::require(error == std::errc() && end == inside.data() + inside.size() && count >= 1 && count <= kLargestGap,
-                "--infill: gap '{}': expected a number of 1 to {}, as in [MASK:12]", gap, kLargestGap);
+  base::require(
+      error == std::errc() && end == inside.data() + inside.size() && count >= 1 && count <= kLargestGap,
+      "--infill: gap '{}': expected a number of 1 to {}, as in [MASK:12]", gap, kLargestGap);
   return count;
 }
 
@@ -44,7 +45,8 @@ std::vector<int64_t> encode_with_gaps(const tokenizers::Tokenizer& tokenizer, co
     done = close + 1;
     found = true;
   }
-  base::require(found, "--infill: the text has no gap; write [MASK] or [MASK:12] where text is to be filled in");
+  base::require(found,
+                "--infill: the text has no gap; write [MASK] or [MASK:12] where text is to be filled in");
   append(view.substr(done));
   return ids;
 }

@@ -36,7 +36,8 @@ class LanguageModel {
   virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
   /// Sum over rows of weight x cross-entropy, fp32 scalar: hidden [b, s, h], targets [b, s] i64, weights
   /// [b, s] f32. Runs the output layer only where the weight is not zero.
-  virtual at::Tensor loss(const at::Tensor& hidden, const at::Tensor& targets, const at::Tensor& weights) const = 0;
+  virtual at::Tensor loss(const at::Tensor& hidden, const at::Tensor& targets,
+                          const at::Tensor& weights) const = 0;
 };
 
 /// A decoder with weights drawn from Philox keyed by (seed, parameter, element), on the CPU in fp32.

@@ -20,7 +20,8 @@ uint64_t hash(const std::string& name) {
 
 }  // namespace
 
-at::Tensor normal_parameter(at::IntArrayRef shape, double standard_deviation, uint64_t seed, const std::string& name) {
+at::Tensor normal_parameter(at::IntArrayRef shape, double standard_deviation, uint64_t seed,
+                            const std::string& name) {
   at::Tensor result = at::empty(shape, at::kFloat);
   float* values = result.mutable_data_ptr<float>();
   const int64_t count = result.numel();
@@ -32,7 +33,8 @@ at::Tensor normal_parameter(at::IntArrayRef shape, double standard_deviation, ui
       const auto words = random.block(key, static_cast<uint64_t>(block));
       for (int64_t pair = 0; pair < 2; ++pair) {
         const float radius = std::sqrt(-2.0f * std::log((words[2 * pair] + 0.5f) * 0x1p-32f));
-        const float angle = 2 * std::numbers::pi_v<float> * (static_cast<float>(words[2 * pair + 1]) * 0x1p-32f);
+        const float angle =
+            2 * std::numbers::pi_v<float> * (static_cast<float>(words[2 * pair + 1]) * 0x1p-32f);
         const float normals[2] = {radius * std::cos(angle), radius * std::sin(angle)};
         for (int64_t i = 0; i < 2; ++i) {
           const int64_t element = 4 * block + 2 * pair + i;

@@ -31,6 +31,7 @@ class Objective {
 };
 
 /// The objective that the options name. `mask_token` is required by the diffusion modes.
-std::unique_ptr<Objective> make_objective(const config::ObjectiveOptions& options, int64_t mask_token, uint64_t seed);
+std::unique_ptr<Objective> make_objective(const config::ObjectiveOptions& options, int64_t mask_token,
+                                          uint64_t seed);
 
 }  // namespace megadlm::objectives

@@ -36,16 +36,19 @@ size_t strip_right(std::string_view text, size_t end) {
 
 AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
   for (size_t i = 0; i < tokens_.size(); ++i) {
-    if (!tokens_[i].content.empty()) by_first_byte_[static_cast<unsigned char>(tokens_[i].content[0])].push_back(i);
+    if (!tokens_[i].content.empty())
+      by_first_byte_[static_cast<unsigned char>(tokens_[i].content[0])].push_back(i);
   }
   for (auto& bucket : by_first_byte_) {
-    std::stable_sort(bucket.begin(), bucket.end(),
-                     [&](size_t a, size_t b) { return tokens_[a].content.size() > tokens_[b].content.size(); });
+    std::stable_sort(bucket.begin(), bucket.end(), [&](size_t a, size_t b) {
+      return tokens_[a].content.size() > tokens_[b].content.size();
+    });
   }
 }
 
 const AddedToken* AddedTokens::find(int32_t id) const {
-  const auto found = std::find_if(tokens_.begin(), tokens_.end(), [&](const AddedToken& t) { return t.id == id; });
+  const auto found =
+      std::find_if(tokens_.begin(), tokens_.end(), [&](const AddedToken& t) { return t.id == id; });
   return found == tokens_.end() ? nullptr : &*found;
 }
 

@@ -16,7 +16,7 @@ struct AddedToken {
   bool lstrip = false;       ///< takes white space on its left with it
   bool rstrip = false;       ///< and on its right
   bool normalized = false;
-  bool special = false;      ///< a control token: left out by decode(skip_special)
+  bool special = false;  ///< a control token: left out by decode(skip_special)
 };
 
 /// A piece of text: an added token, or text between them (id -1).

@@ -44,9 +44,10 @@ struct Regex::Code {
 Regex::Regex(const std::string& pattern) : code_(std::make_unique<Code>()), pattern_(pattern) {
   int error = 0;
   PCRE2_SIZE offset = 0;
-  code_->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), PCRE2_UTF | PCRE2_UCP,
-                              &error, &offset, nullptr);
-  base::require(code_->code != nullptr, "regular expression '{}': {} at byte {}", pattern, message_of(error), offset);
+  code_->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
+                              PCRE2_UTF | PCRE2_UCP, &error, &offset, nullptr);
+  base::require(code_->code != nullptr, "regular expression '{}': {} at byte {}", pattern, message_of(error),
+                offset);
   pcre2_jit_compile(code_->code, PCRE2_JIT_COMPLETE);
 }
 

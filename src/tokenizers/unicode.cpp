@@ -52,7 +52,8 @@ bool is_white_space(uint32_t code_point) { return u_isUWhiteSpace(static_cast<UC
 
 bool is_word_character(uint32_t code_point) {
   const auto character = static_cast<UChar32>(code_point);
-  return u_hasBinaryProperty(character, UCHAR_ALPHABETIC) || u_hasBinaryProperty(character, UCHAR_JOIN_CONTROL) ||
+  return u_hasBinaryProperty(character, UCHAR_ALPHABETIC) ||
+         u_hasBinaryProperty(character, UCHAR_JOIN_CONTROL) ||
          (U_GET_GC_MASK(character) & (U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK)) != 0;
 }
 

@@ -16,9 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // The usual spellings, the first that a tokenizer has.
-constexpr std::array<std::string_view, 5> kMaskTokens{"<|mask|>", "<|mdm_mask|>", "[MASK]", "<mask>", "<|MASK|>"};
-constexpr std::array<std::string_view, 6> kEodTokens{"<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "[SEP]",
-                                                     "<eod>"};
+constexpr std::array<std::string_view, 5> kMaskTokens{"<|mask|>", "<|mdm_mask|>", "[MASK]", "<mask>",
+                                                      "<|MASK|>"};
+constexpr std::array<std::string_view, 6> kEodTokens{"<|endoftext|>", "<|end_of_text|>", "</s>",
+                                                     "<eos>",         "[SEP]",           "<eod>"};
 
 template <size_t n>
 std::optional<int32_t> first_of(const Tokenizer& tokenizer, const std::array<std::string_view, n>& pieces) {
@@ -54,12 +55,13 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const config::TokenizerOptions& 
   }
   auto tokenizer = std::make_shared<BpeTokenizer>(std::move(json), path.string());
   base::require(options.vocab_size == 0 || options.vocab_size == tokenizer->vocab_size(),
-                "--vocab-size {}: but {} has {} ids", options.vocab_size, path.string(), tokenizer->vocab_size());
+                "--vocab-size {}: but {} has {} ids", options.vocab_size, path.string(),
+                tokenizer->vocab_size());
   return tokenizer;
 }
 
-Vocabulary make_vocabulary(std::shared_ptr<const Tokenizer> tokenizer, const config::TokenizerOptions& options,
-                           bool needs_mask) {
+Vocabulary make_vocabulary(std::shared_ptr<const Tokenizer> tokenizer,
+                           const config::TokenizerOptions& options, bool needs_mask) {
   Vocabulary vocabulary;
   vocabulary.vocab_size = tokenizer->vocab_size();
   vocabulary.eod_token = first_of(*tokenizer, kEodTokens);

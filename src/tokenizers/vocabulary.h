@@ -20,7 +20,7 @@ struct Vocabulary {
 };
 
 /// Chooses the mask token when one is needed: --mask-token, else the tokenizer's own, else a new last id.
-Vocabulary make_vocabulary(std::shared_ptr<const Tokenizer> tokenizer, const config::TokenizerOptions& options,
-                           bool needs_mask);
+Vocabulary make_vocabulary(std::shared_ptr<const Tokenizer> tokenizer,
+                           const config::TokenizerOptions& options, bool needs_mask);
 
 }  // namespace megadlm::tokenizers

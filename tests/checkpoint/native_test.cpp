@@ -47,7 +47,8 @@ TEST(NativeCheckpoint, ComesBackWhole) {
 
 TEST(NativeCheckpoint, KeepsTheNewestAndReplacesItsOwn) {
   const TemporaryFolder folder;
-  for (const int64_t iteration : {1, 2, 3, 4}) save_checkpoint(folder.path(), iteration, snapshot_of(iteration), 2);
+  for (const int64_t iteration : {1, 2, 3, 4})
+    save_checkpoint(folder.path(), iteration, snapshot_of(iteration), 2);
   save_checkpoint(folder.path(), 4, snapshot_of(40), 2);
   EXPECT_FALSE(fs::exists(folder.file("iter_0000002")));
   EXPECT_TRUE(fs::exists(folder.file("iter_0000003")));
@@ -58,8 +59,8 @@ TEST(NativeCheckpoint, KeepsTheNewestAndReplacesItsOwn) {
 }
 
 TEST(NativeCheckpoint, FindsTruncatedEditedAndMissingFiles) {
-  for (const char* name : {"model.safetensors", "optimizer.safetensors", "architecture.json", "state.json", "config.yaml",
-                           "tokenizer.json"}) {
+  for (const char* name : {"model.safetensors", "optimizer.safetensors", "architecture.json", "state.json",
+                           "config.yaml", "tokenizer.json"}) {
     const TemporaryFolder folder;
     save_checkpoint(folder.path(), 1, snapshot_of(1), 0);
     const fs::path checkpoint = *find_checkpoint(folder.path()), path = checkpoint / name;

@@ -13,10 +13,12 @@ using megadlm::testing::error_of;
 using megadlm::testing::read_all;
 using megadlm::testing::TemporaryFolder;
 
-std::vector<std::string> read_texts(const DocumentSource& source, std::map<std::string, int64_t>* skipped = nullptr) {
+std::vector<std::string> read_texts(const DocumentSource& source,
+                                    std::map<std::string, int64_t>* skipped = nullptr) {
   DocumentReader reader(source);
   std::vector<std::string> texts;
-  for (Document document; reader.next(document);) texts.insert(texts.end(), document.texts.begin(), document.texts.end());
+  for (Document document; reader.next(document);)
+    texts.insert(texts.end(), document.texts.begin(), document.texts.end());
   if (skipped != nullptr) *skipped = reader.skipped();
   return texts;
 }
@@ -29,15 +31,21 @@ DocumentSource source_of(const std::string& path) {
 
 TEST(DocumentReader, RecordsEndAtLineFeedsOnly) {
   const TemporaryFolder folder;
-  const std::string path = folder.write(
-      "a.jsonl", "\xEF\xBB\xBF{\"text\": \"first\"}\n{\"text\": \"a\xE2\x80\xA8" "b\xC2\x85" "c\"}\n{\"text\": \"crlf\"}\r\n{\"text\": \"last\"}");
-  EXPECT_EQ(read_texts(source_of(path)),
-            (std::vector<std::string>{"first", "a\xE2\x80\xA8" "b\xC2\x85" "c", "crlf", "last"}));
+  const std::string path = folder.write("a.jsonl",
+                                        "\xEF\xBB\xBF{\"text\": \"first\"}\n{\"text\": \"a\xE2\x80\xA8"
+                                        "b\xC2\x85"
+                                        "c\"}\n{\"text\": \"crlf\"}\r\n{\"text\": \"last\"}");
+  EXPECT_EQ(read_texts(source_of(path)), (std::vector<std::string>{"first",
+                                                                   "a\xE2\x80\xA8"
+                                                                   "b\xC2\x85"
+                                                                   "c",
+                                                                   "crlf", "last"}));
 }
 
 TEST(DocumentReader, TakesSeveralKeysAndFiles) {
   const TemporaryFolder folder;
-  DocumentSource source = source_of(folder.write("a.jsonl", "{\"b\": \"2\", \"x\": [1, {}], \"a\": \"1\"}\n"));
+  DocumentSource source =
+      source_of(folder.write("a.jsonl", "{\"b\": \"2\", \"x\": [1, {}], \"a\": \"1\"}\n"));
   source.paths.push_back(folder.write("b.jsonl", "{\"a\": \"3\", \"b\": \"4\"}\n"));
   source.keys = {"a", "b"};
   EXPECT_EQ(read_texts(source), (std::vector<std::string>{"1", "2", "3", "4"}));
@@ -54,13 +62,18 @@ TEST(DocumentReader, PlainTextIsADocumentALine) {
 
 TEST(DocumentReader, BadLinesAreNamedOrCounted) {
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"{\"text\": \"\xFF\"}", "invalid UTF-8"}, {"{\"text\": \"x\"", "malformed JSON"},
-      {"{\"other\": \"x\"}", "key 'text' is missing"}, {"{\"text\": 5}", "key 'text' holds no string"},
-      {"[1]", "not a JSON object"}, {"{\"text\": \"x\"} y", "malformed JSON"},
-      {"{\"text\": \"\\ud800\"}", "malformed JSON"}, {"{\"text\": null}", "holds no string"}};
+      {"{\"text\": \"\xFF\"}", "invalid UTF-8"},
+      {"{\"text\": \"x\"", "malformed JSON"},
+      {"{\"other\": \"x\"}", "key 'text' is missing"},
+      {"{\"text\": 5}", "key 'text' holds no string"},
+      {"[1]", "not a JSON object"},
+      {"{\"text\": \"x\"} y", "malformed JSON"},
+      {"{\"text\": \"\\ud800\"}", "malformed JSON"},
+      {"{\"text\": null}", "holds no string"}};
   for (const auto& [line, what] : cases) {
     const TemporaryFolder folder;
-    DocumentSource source = source_of(folder.write("a.jsonl", "{\"text\": \"good\"}\n" + line + "\n{\"text\": \"more\"}\n"));
+    DocumentSource source =
+        source_of(folder.write("a.jsonl", "{\"text\": \"good\"}\n" + line + "\n{\"text\": \"more\"}\n"));
     const std::string error = error_of([&] { read_texts(source); });
     EXPECT_NE(error.find("a.jsonl:2: "), std::string::npos) << line << ": " << error;
     EXPECT_NE(error.find(what), std::string::npos) << line << ": " << error;
@@ -77,9 +90,12 @@ TEST(DocumentReader, BadLinesAreNamedOrCounted) {
 class ByteTokenizer : public tokenizers::Tokenizer {
  public:
   std::vector<int32_t> encode(std::string_view text) const override {
-    return {reinterpret_cast<const uint8_t*>(text.data()), reinterpret_cast<const uint8_t*>(text.data()) + text.size()};
+    return {reinterpret_cast<const uint8_t*>(text.data()),
+            reinterpret_cast<const uint8_t*>(text.data()) + text.size()};
   }
-  std::string decode(const std::vector<int32_t>& ids, bool) const override { return {ids.begin(), ids.end()}; }
+  std::string decode(const std::vector<int32_t>& ids, bool) const override {
+    return {ids.begin(), ids.end()};
+  }
   int64_t vocab_size() const override { return 257; }
   std::optional<int32_t> id_of(std::string_view piece) const override {
     return piece == "<eod>" ? std::optional<int32_t>(256) : std::nullopt;
@@ -91,7 +107,8 @@ tokenizers::Vocabulary byte_vocabulary() {
   return tokenizers::make_vocabulary(std::make_shared<ByteTokenizer>(), {}, false);
 }
 
-config::PreprocessOptions options_of(const TemporaryFolder& folder, const std::string& input, const std::string& prefix) {
+config::PreprocessOptions options_of(const TemporaryFolder& folder, const std::string& input,
+                                     const std::string& prefix) {
   config::PreprocessOptions options;
   options.input = {input};
   options.output_prefix = folder.file(prefix);
@@ -101,7 +118,8 @@ config::PreprocessOptions options_of(const TemporaryFolder& folder, const std::s
 
 TEST(Preprocess, CountsTheEndTokenAndLeavesEmptyDocumentsOut) {
   const TemporaryFolder folder;
-  const std::string input = folder.write("a.jsonl", "{\"text\": \"\"}\n{\"text\": \"ab\"}\n{\"text\": \"   \"}\n{\"text\": \"cd\"}\n");
+  const std::string input = folder.write(
+      "a.jsonl", "{\"text\": \"\"}\n{\"text\": \"ab\"}\n{\"text\": \"   \"}\n{\"text\": \"cd\"}\n");
   const PreprocessResult result = preprocess(options_of(folder, input, "out"), byte_vocabulary());
   const IndexedDataset dataset(folder.file("out_text_document"));
   EXPECT_EQ(dataset.num_documents(), 3);
@@ -119,7 +137,8 @@ TEST(Preprocess, CountsTheEndTokenAndLeavesEmptyDocumentsOut) {
 TEST(Preprocess, FilesDoNotDependOnTheNumberOfWorkers) {
   const TemporaryFolder folder;
   std::string lines;
-  for (int i = 0; i < 3000; ++i) lines += "{\"text\": \"" + std::string(i * 7 % 2000 + 1, static_cast<char>('a' + i % 26)) + "\"}\n";
+  for (int i = 0; i < 3000; ++i)
+    lines += "{\"text\": \"" + std::string(i * 7 % 2000 + 1, static_cast<char>('a' + i % 26)) + "\"}\n";
   const std::string input = folder.write("a.jsonl", lines);
   for (const int64_t workers : {1, 2, 5}) {
     auto options = options_of(folder, input, "w" + std::to_string(workers));
@@ -136,7 +155,9 @@ TEST(Preprocess, NothingIsWrittenForAnEmptyCorpus) {
   const TemporaryFolder folder;
   for (const char* content : {"", "\n\n", "{\"text\": \"\"}\n"}) {
     const std::string input = folder.write("a.jsonl", content);
-    EXPECT_NE(error_of([&] { preprocess(options_of(folder, input, "out"), byte_vocabulary()); }).find("no text"), std::string::npos);
+    EXPECT_NE(
+        error_of([&] { preprocess(options_of(folder, input, "out"), byte_vocabulary()); }).find("no text"),
+        std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(folder.file("out_text_document.bin")));
     EXPECT_FALSE(std::filesystem::exists(folder.file("out_text_document.idx")));
   }

@@ -36,7 +36,8 @@ std::string raw(T value) {
 TEST(Indexed, BytesAreThoseOfTheFormat) {
   const TemporaryFolder folder;
   const auto prefix = write_pair(folder, "a", 65500, {{1, 2, 3, 99}, {7, 99}, {5, 6, 7, 8, 99}});
-  std::string index = std::string("MMIDIDX\0\0", 9) + raw<uint64_t>(1) + raw<uint8_t>(4) + raw<uint64_t>(3) + raw<uint64_t>(4);
+  std::string index = std::string("MMIDIDX\0\0", 9) + raw<uint64_t>(1) + raw<uint8_t>(4) + raw<uint64_t>(3) +
+                      raw<uint64_t>(4);
   for (const int32_t length : {4, 2, 5}) index += raw(length);
   for (const int64_t pointer : {0, 16, 24}) index += raw(pointer);
   for (const int64_t bookend : {0, 1, 2, 3}) index += raw(bookend);
@@ -61,7 +62,8 @@ TEST(Indexed, WidthFollowsTheVocabularyAndIdsNeverWrap) {
     EXPECT_EQ(ids[0], highest);
     EXPECT_EQ(ids[1], 0);
     IndexedWriter writer(folder.file("b"), vocab_size);
-    EXPECT_NE(error_of([&] { writer.add_document({highest + 1}); }).find(std::to_string(vocab_size)), std::string::npos);
+    EXPECT_NE(error_of([&] { writer.add_document({highest + 1}); }).find(std::to_string(vocab_size)),
+              std::string::npos);
     EXPECT_NE(error_of([&] { writer.add_document({-1}); }), "");
   }
 }
@@ -88,25 +90,48 @@ TEST(Indexed, RefusesFilesThatDoNotBelongTogether) {
     std::filesystem::resize_file(path, std::filesystem::file_size(path) + by);
   };
   EXPECT_EQ(refusal([](const auto&) {}), "");
-  EXPECT_NE(refusal([&](const auto& f) { resize(f.file("a.bin"), -1); }).find("a.bin: has 15 bytes, but its index says 16"), std::string::npos);
-  EXPECT_NE(refusal([&](const auto& f) { resize(f.file("a.idx"), -8); }).find("3 sequences"), std::string::npos);
-  EXPECT_NE(refusal([&](const auto& f) { patch(f.file("a.idx"), 9, raw<uint64_t>(2)); }).find("version 2"), std::string::npos);
-  EXPECT_NE(refusal([&](const auto& f) { patch(f.file("a.idx"), 17, raw<uint8_t>(77)); }).find("type 77"), std::string::npos);
-  EXPECT_NE(refusal([&](const auto& f) { patch(f.file("a.idx"), 0, "X"); }).find("MMIDIDX"), std::string::npos);
-  EXPECT_NE(refusal([&](const auto& f) { std::filesystem::rename(f.file("other.idx"), f.file("a.idx")); }).find("of another pair"), std::string::npos);
-  EXPECT_NE(refusal([&](const auto& f) { std::filesystem::resize_file(f.file("a.idx"), 0); }).find("0 bytes"), std::string::npos);
-  EXPECT_NE(refusal([&](const auto& f) { patch(f.file("a.idx"), 18, raw<uint64_t>(uint64_t{1} << 61)); }).find("do not fit"), std::string::npos);
-  EXPECT_NE(refusal([&](const auto& f) { patch(f.file("a.idx"), 26, raw<uint64_t>(~uint64_t{0})); }).find("do not fit"), std::string::npos);
-  EXPECT_NE(refusal([&](const auto& f) { patch(f.file("a.idx"), 34, raw<int32_t>(-5)); }).find("length -5"), std::string::npos);
-  EXPECT_NE(refusal([&](const auto& f) { patch(f.file("a.idx"), 34 + 12 + 24 + 8, raw<int64_t>(9)); }).find("bookend"), std::string::npos);
-  EXPECT_NE(refusal([&](const auto& f) { std::filesystem::remove(f.file("a.bin")); }).find("a.bin"), std::string::npos);
+  EXPECT_NE(refusal([&](const auto& f) {
+              resize(f.file("a.bin"), -1);
+            }).find("a.bin: has 15 bytes, but its index says 16"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](const auto& f) { resize(f.file("a.idx"), -8); }).find("3 sequences"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](const auto& f) { patch(f.file("a.idx"), 9, raw<uint64_t>(2)); }).find("version 2"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](const auto& f) { patch(f.file("a.idx"), 17, raw<uint8_t>(77)); }).find("type 77"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](const auto& f) { patch(f.file("a.idx"), 0, "X"); }).find("MMIDIDX"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](const auto& f) {
+              std::filesystem::rename(f.file("other.idx"), f.file("a.idx"));
+            }).find("of another pair"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](const auto& f) { std::filesystem::resize_file(f.file("a.idx"), 0); }).find("0 bytes"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](const auto& f) {
+              patch(f.file("a.idx"), 18, raw<uint64_t>(uint64_t{1} << 61));
+            }).find("do not fit"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](const auto& f) {
+              patch(f.file("a.idx"), 26, raw<uint64_t>(~uint64_t{0}));
+            }).find("do not fit"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](const auto& f) { patch(f.file("a.idx"), 34, raw<int32_t>(-5)); }).find("length -5"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](const auto& f) {
+              patch(f.file("a.idx"), 34 + 12 + 24 + 8, raw<int64_t>(9));
+            }).find("bookend"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](const auto& f) { std::filesystem::remove(f.file("a.bin")); }).find("a.bin"),
+            std::string::npos);
 }
 
 TEST(Indexed, AddressesTokensBeyond31Bits) {
   // A sparse file: 3 documents of 2^30 tokens each, of which only the last token is not zero.
   const TemporaryFolder folder;
   constexpr int64_t count = int64_t{1} << 30;
-  std::string index = std::string("MMIDIDX\0\0", 9) + raw<uint64_t>(1) + raw<uint8_t>(8) + raw<uint64_t>(3) + raw<uint64_t>(4);
+  std::string index = std::string("MMIDIDX\0\0", 9) + raw<uint64_t>(1) + raw<uint8_t>(8) + raw<uint64_t>(3) +
+                      raw<uint64_t>(4);
   for (int i = 0; i < 3; ++i) index += raw<int32_t>(count);
   for (int64_t i = 0; i < 3; ++i) index += raw<int64_t>(i * count * 2);
   for (int64_t i = 0; i < 4; ++i) index += raw<int64_t>(i);

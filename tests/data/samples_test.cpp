@@ -21,7 +21,8 @@ using megadlm::testing::TemporaryFolder;
 constexpr int64_t kVocabulary = 60000;
 
 /// Documents of pseudo-random lengths whose tokens count up over the whole file.
-std::shared_ptr<const IndexedDataset> counting_dataset(const TemporaryFolder& folder, int64_t documents, uint64_t seed) {
+std::shared_ptr<const IndexedDataset> counting_dataset(const TemporaryFolder& folder, int64_t documents,
+                                                       uint64_t seed) {
   const base::Random random(seed, base::RandomStream::test);
   IndexedWriter writer(folder.file("data"), kVocabulary);
   int32_t token = 0;
@@ -104,7 +105,8 @@ TEST(GptDataset, ACacheIsUsedAndADamagedOneRebuilt) {
   const EpochIndex built = build_epoch_index(*dataset, shape, 1);
   EXPECT_EQ(cached_epoch_index(*dataset, shape, 1, folder.file("cache")), built);
   std::string cache;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.file("cache"))) cache = entry.path().string();
+  for (const auto& entry : std::filesystem::directory_iterator(folder.file("cache")))
+    cache = entry.path().string();
   ASSERT_NE(cache, "");
   EXPECT_EQ(cached_epoch_index(*dataset, shape, 1, folder.file("cache")), built);
   std::string content = read_all(cache);
@@ -137,8 +139,10 @@ TEST(Rows, DocumentsResetPositionsSegmentsAndLoss) {
   options.eod_token = 9;
   options.reset_position_ids = options.reset_attention_mask = options.eod_mask_loss = true;
   complete_rows(rows, 7, options, "here");
-  EXPECT_TRUE(rows.positions.equal(at::tensor({0, 1, 0, 1, 2, 0, 0}, at::kLong).view({1, 7}))) << rows.positions;
-  EXPECT_TRUE(rows.segments.equal(at::tensor({0, 0, 1, 1, 1, 2, 3}, at::kLong).view({1, 7}))) << rows.segments;
+  EXPECT_TRUE(rows.positions.equal(at::tensor({0, 1, 0, 1, 2, 0, 0}, at::kLong).view({1, 7})))
+      << rows.positions;
+  EXPECT_TRUE(rows.segments.equal(at::tensor({0, 0, 1, 1, 1, 2, 3}, at::kLong).view({1, 7})))
+      << rows.segments;
   EXPECT_TRUE(rows.loss_mask.equal(at::tensor({1., 0., 1., 1., 0., 0., 1.}).to(at::kFloat).view({1, 7})));
 }
 

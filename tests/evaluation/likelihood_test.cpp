@@ -57,16 +57,19 @@ TEST(Likelihood, AUniformModelCostsTheLogOfTheVocabulary) {
   const auto model = tiny_model(true);
   for (const int64_t draws : {1, 3}) {
     for (const int64_t batch : {1, 3, 128}) {
-      const auto result = evaluate_likelihood(*model, rows_of(5, 8, batch), options_of(config::RunningMode::diffusion_unshifted, draws));
+      const auto result = evaluate_likelihood(*model, rows_of(5, 8, batch),
+                                              options_of(config::RunningMode::diffusion_unshifted, draws));
       EXPECT_NEAR(result.nats_per_token, std::log(50.0), 1e-6);
       EXPECT_NEAR(result.standard_error, 0, 1e-6);
       EXPECT_EQ(result.tokens, 40);
     }
   }
-  const auto shifted = evaluate_likelihood(*model, rows_of(5, 8, 2), options_of(config::RunningMode::diffusion_shifted, 2));
+  const auto shifted =
+      evaluate_likelihood(*model, rows_of(5, 8, 2), options_of(config::RunningMode::diffusion_shifted, 2));
   EXPECT_NEAR(shifted.nats_per_token, std::log(50.0), 1e-6);
   EXPECT_EQ(shifted.tokens, 35);
-  const auto exact = evaluate_likelihood(*model, rows_of(5, 9, 2), options_of(config::RunningMode::autoregressive, 1));
+  const auto exact =
+      evaluate_likelihood(*model, rows_of(5, 9, 2), options_of(config::RunningMode::autoregressive, 1));
   EXPECT_NEAR(exact.nats_per_token, std::log(50.0), 1e-6);
   EXPECT_EQ(exact.tokens, 40);
 }
@@ -103,7 +106,8 @@ TEST(Likelihood, IsUnbiasedForTheAverageOverAllMasks) {
     batch.tokens = tokens.expand({500, 2}).contiguous();
     return batch;
   };
-  const auto result = evaluate_likelihood(*model, reader, options_of(config::RunningMode::diffusion_unshifted, 1));
+  const auto result =
+      evaluate_likelihood(*model, reader, options_of(config::RunningMode::diffusion_unshifted, 1));
   EXPECT_NEAR(result.nats_per_token * 2, exact, 3 * result.standard_error * 2 + 1e-9);
 }
 
@@ -114,14 +118,19 @@ TEST(Likelihood, AutoregressiveIsTheChainRule) {
   const auto rows = *rows_of(3, 10, 3)();
   ops::Visibility causal;
   causal.kind = ops::Visibility::Kind::causal;
-  const at::Tensor logs = at::log_softmax(model->logits(model->hidden({rows.tokens.slice(1, 0, 9), {}, causal, nullptr}).flatten(0, 1)), 1);
+  const at::Tensor logs = at::log_softmax(
+      model->logits(model->hidden({rows.tokens.slice(1, 0, 9), {}, causal, nullptr}).flatten(0, 1)), 1);
   const double expected = -logs.gather(1, rows.tokens.slice(1, 1).reshape({-1, 1})).mean().item<double>();
-  EXPECT_NEAR(evaluate_likelihood(*model, reader, options_of(config::RunningMode::autoregressive, 1)).nats_per_token, expected, 1e-5);
+  EXPECT_NEAR(
+      evaluate_likelihood(*model, reader, options_of(config::RunningMode::autoregressive, 1)).nats_per_token,
+      expected, 1e-5);
 }
 
 TEST(Likelihood, NoTokenIsAnError) {
   const auto model = tiny_model(true);
-  EXPECT_THROW(evaluate_likelihood(*model, rows_of(0, 4, 1), options_of(config::RunningMode::diffusion_unshifted, 1)), base::Error);
+  EXPECT_THROW(
+      evaluate_likelihood(*model, rows_of(0, 4, 1), options_of(config::RunningMode::diffusion_unshifted, 1)),
+      base::Error);
 }
 
 TEST(BitsPerByte, Converts) { EXPECT_NEAR(bits_per_byte(std::log(2.0), 30, 60), 0.5, 1e-12); }

@@ -30,7 +30,9 @@ DiffusionSettings settings_of(int64_t steps, int64_t block_length) {
 DiffusionModel table_model(const at::Tensor& table) {
   DiffusionModel model;
   model.vocab_size = kVocabulary;
-  model.logits = [table](const at::Tensor&, const at::Tensor& positions) { return table.index_select(0, positions); };
+  model.logits = [table](const at::Tensor&, const at::Tensor& positions) {
+    return table.index_select(0, positions);
+  };
   return model;
 }
 
@@ -139,7 +141,9 @@ TEST(Denoise, GuidanceMasksThePrompt) {
 }
 
 TEST(Denoise, NamesTooFewSteps) {
-  EXPECT_NE(error_of([&] { denoise(table_model(at::zeros({6, kVocabulary})), masks(1, 6), settings_of(2, 2)); }).find("--steps 2"),
+  EXPECT_NE(error_of([&] {
+              denoise(table_model(at::zeros({6, kVocabulary})), masks(1, 6), settings_of(2, 2));
+            }).find("--steps 2"),
             std::string::npos);
 }
 
@@ -150,7 +154,8 @@ TEST(Draft, TemperatureFollowsTheSoftMaximum) {
   const BannedIds banned{{}, 3};
   for (uint64_t seed = 0; seed < 6000; ++seed) {
     DrawKeys keys{{0}, {0}, 0, seed};
-    ++counts[draft_tokens(logits, banned, 1.0, config::Remasking::low_confidence, keys).tokens.item<int64_t>()];
+    ++counts[draft_tokens(logits, banned, 1.0, config::Remasking::low_confidence, keys)
+                 .tokens.item<int64_t>()];
   }
   for (int64_t i = 0; i < 3; ++i) EXPECT_NEAR(counts[i] / 6000.0, expected[0][i].item<double>(), 0.025);
 }
@@ -197,8 +202,12 @@ TEST(DiffusionModel, ShiftedOutputsServeTheNextPosition) {
   plain.model_running_mode = config::RunningMode::diffusion_unshifted;
   shifted.model_running_mode = config::RunningMode::diffusion_shifted;
   const at::Tensor all = model->logits(model->hidden({canvas, {}, {}, nullptr})[0]);
-  EXPECT_TRUE(diffusion_model(*model, plain).logits(canvas, positions).allclose(all.index_select(0, positions), 1e-4, 1e-5));
-  EXPECT_TRUE(diffusion_model(*model, shifted).logits(canvas, positions).allclose(all.index_select(0, ids({0, 0, 4})), 1e-4, 1e-5));
+  EXPECT_TRUE(diffusion_model(*model, plain)
+                  .logits(canvas, positions)
+                  .allclose(all.index_select(0, positions), 1e-4, 1e-5));
+  EXPECT_TRUE(diffusion_model(*model, shifted)
+                  .logits(canvas, positions)
+                  .allclose(all.index_select(0, ids({0, 0, 4})), 1e-4, 1e-5));
 }
 
 TEST(Autoregressive, CacheGivesWhatWholePassesGive) {
@@ -213,7 +222,8 @@ TEST(Autoregressive, CacheGivesWhatWholePassesGive) {
   for (const int64_t token : made) {
     ops::Visibility causal;
     causal.kind = ops::Visibility::Kind::causal;
-    at::Tensor logits = model->logits(model->hidden({at::tensor(text, at::kLong).unsqueeze(0), {}, causal, nullptr})[0][-1].unsqueeze(0));
+    at::Tensor logits = model->logits(
+        model->hidden({at::tensor(text, at::kLong).unsqueeze(0), {}, causal, nullptr})[0][-1].unsqueeze(0));
     logits[0][kMask] = -std::numeric_limits<float>::infinity();
     EXPECT_EQ(logits.argmax(1).item<int64_t>(), token);
     text.push_back(token);
@@ -235,10 +245,12 @@ class ByteTokenizer : public tokenizers::Tokenizer {
 
 TEST(Infill, GapsBecomeMasks) {
   const ByteTokenizer tokenizer;
-  EXPECT_EQ(encode_with_gaps(tokenizer, "a[MASK]b[MASK:3]", 999), (std::vector<int64_t>{'a', 999, 'b', 999, 999, 999}));
+  EXPECT_EQ(encode_with_gaps(tokenizer, "a[MASK]b[MASK:3]", 999),
+            (std::vector<int64_t>{'a', 999, 'b', 999, 999, 999}));
   EXPECT_EQ(encode_with_gaps(tokenizer, "[MASKED][MASK]", 999).size(), 9u);
   for (const char* bad : {"no gap", "[MASK", "[MASK:0]", "[MASK:x]", "[MASK:999999999]", "[MASK:]"}) {
-    EXPECT_NE(error_of([&] { encode_with_gaps(tokenizer, bad, 999); }).find("--infill"), std::string::npos) << bad;
+    EXPECT_NE(error_of([&] { encode_with_gaps(tokenizer, bad, 999); }).find("--infill"), std::string::npos)
+        << bad;
   }
 }
 

@@ -34,9 +34,13 @@ std::unique_ptr<LanguageModel> make(const config::Architecture& architecture, in
   return make_decoder(config::resolve(architecture, 64, vocab_size, vocab_size), 1);
 }
 
-at::Tensor some_tokens(int64_t rows, int64_t length) { return at::arange(rows * length).mul(7).remainder(48).view({rows, length}); }
+at::Tensor some_tokens(int64_t rows, int64_t length) {
+  return at::arange(rows * length).mul(7).remainder(48).view({rows, length});
+}
 
-at::Tensor all_logits(const LanguageModel& model, const ModelInput& input) { return model.logits(model.hidden(input)); }
+at::Tensor all_logits(const LanguageModel& model, const ModelInput& input) {
+  return model.logits(model.hidden(input));
+}
 
 /// Variants that touch each branch of the decoder.
 std::vector<config::Architecture> variants() {
@@ -102,10 +106,10 @@ TEST(Decoder, LossIsTheWeightedCrossEntropyOfTheLogits) {
   const at::Tensor tokens = some_tokens(3, 9);
   const at::Tensor weights = at::rand({3, 9}) * at::rand({3, 9}).lt(0.5);
   const at::Tensor hidden = model->hidden({tokens, {}, {}, nullptr});
-  const at::Tensor reference =
-      (at::cross_entropy_loss(model->logits(hidden).flatten(0, 1), tokens.flatten(), {}, at::Reduction::None) *
-       weights.flatten())
-          .sum();
+  const at::Tensor reference = (at::cross_entropy_loss(model->logits(hidden).flatten(0, 1), tokens.flatten(),
+                                                       {}, at::Reduction::None) *
+                                weights.flatten())
+                                   .sum();
   EXPECT_NEAR(model->loss(hidden, tokens, weights).item<double>(), reference.item<double>(), 1e-5);
 }
 
@@ -133,11 +137,14 @@ TEST(Decoder, CausalRowsDoNotSeeWhatFollows) {
     const auto run = [&](const at::Tensor& input, Kind kind, int64_t block) {
       return all_logits(*model, {input, {}, {kind, block, {}}, nullptr});
     };
-    EXPECT_TRUE(run(tokens, Kind::causal, 0).slice(1, 0, 10).allclose(run(changed, Kind::causal, 0).slice(1, 0, 10)));
-    const at::Tensor block_before = run(tokens, Kind::block_causal, 4), block_after = run(changed, Kind::block_causal, 4);
+    EXPECT_TRUE(
+        run(tokens, Kind::causal, 0).slice(1, 0, 10).allclose(run(changed, Kind::causal, 0).slice(1, 0, 10)));
+    const at::Tensor block_before = run(tokens, Kind::block_causal, 4),
+                     block_after = run(changed, Kind::block_causal, 4);
     EXPECT_TRUE(block_before.slice(1, 0, 8).allclose(block_after.slice(1, 0, 8)));
     EXPECT_FALSE(block_before.slice(1, 8, 10).allclose(block_after.slice(1, 8, 10)));
-    EXPECT_FALSE(run(tokens, Kind::full, 0).slice(1, 0, 8).allclose(run(changed, Kind::full, 0).slice(1, 0, 8)));
+    EXPECT_FALSE(
+        run(tokens, Kind::full, 0).slice(1, 0, 8).allclose(run(changed, Kind::full, 0).slice(1, 0, 8)));
   }
 }
 
@@ -187,7 +194,8 @@ TEST(HuggingFaceNames, RoundTripIsExact) {
   const auto model = make(qwen3);
   std::map<std::string, at::Tensor> tensors;
   for (const auto& parameter : model->parameters()) {
-    for (const auto& [name, tensor] : to_hugging_face(model->architecture(), parameter.name, parameter.value)) {
+    for (const auto& [name, tensor] :
+         to_hugging_face(model->architecture(), parameter.name, parameter.value)) {
       EXPECT_TRUE(tensors.emplace(name, tensor).second) << name;
     }
   }

@@ -1,5 +1,5 @@
-// Each op's kernels against its reference: values and gradients, fp32 and bf16, odd sizes, any thread count. The
-// instruction set is the processor's best, or what MEGADLM_ISA says: ctest runs this once for each.
+// Each op's kernels against its reference: values and gradients, fp32 and bf16, odd sizes, any thread count.
+// The instruction set is the processor's best, or what MEGADLM_ISA says: ctest runs this once for each.
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -32,14 +32,17 @@ using Op = std::function<Tensors(const Tensors&)>;
 /// Outputs and the gradients of all inputs, for a fixed random weighting of the outputs.
 Tensors run(const Op& op, const Tensors& inputs) {
   Tensors leaves;
-  for (const auto& input : inputs) leaves.push_back(input.detach().clone().requires_grad_(at::isFloatingType(input.scalar_type())));
+  for (const auto& input : inputs)
+    leaves.push_back(input.detach().clone().requires_grad_(at::isFloatingType(input.scalar_type())));
   const Tensors outputs = op(leaves);
   at::Tensor total = at::zeros({}, at::kDouble);
   double phase = 0.3;
   for (const auto& output : outputs) {
     // Numbers that bf16 holds too, so that the gradient that arrives is the same in each type.
-    const at::Tensor weights =
-        at::sin(at::arange(output.numel(), at::kDouble) * 0.7 + phase).to(at::kBFloat16).to(at::kDouble).view(output.sizes());
+    const at::Tensor weights = at::sin(at::arange(output.numel(), at::kDouble) * 0.7 + phase)
+                                   .to(at::kBFloat16)
+                                   .to(at::kDouble)
+                                   .view(output.sizes());
     total = total + (output.to(at::kDouble) * weights).sum();
     phase += 1;
   }
@@ -52,8 +55,8 @@ Tensors run(const Op& op, const Tensors& inputs) {
   return result;
 }
 
-/// The largest difference relative to the largest value, or to 0.1 where all values are smaller (what is left of a
-/// sum that cancels has no relative precision).
+/// The largest difference relative to the largest value, or to 0.1 where all values are smaller (what is left
+/// of a sum that cancels has no relative precision).
 double difference(const at::Tensor& a, const at::Tensor& b) {
   const double scale = std::max(b.to(at::kDouble).abs().max().item<double>(), 0.1);
   return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>() / scale;
@@ -73,7 +76,8 @@ void expect_agreement(const char* name, const Op& op, const Op& reference, const
     const Tensors got = run(op, typed), expected = run(reference, exact);
     ASSERT_EQ(got.size(), expected.size());
     for (size_t i = 0; i < got.size(); ++i) {
-      EXPECT_LT(difference(got[i], expected[i]), tolerance) << name << " " << c10::toString(type) << " result " << i;
+      EXPECT_LT(difference(got[i], expected[i]), tolerance)
+          << name << " " << c10::toString(type) << " result " << i;
     }
     if (!own_kernels) continue;
     at::set_num_threads(1);
@@ -92,8 +96,10 @@ void expect_finite_differences(const Op& reference, const Tensors& inputs) {
   const auto value = [&](const Tensors& at_inputs) {
     double total = 0, phase = 0.3;
     for (const auto& output : reference(at_inputs)) {
-      const at::Tensor weights =
-          at::sin(at::arange(output.numel(), at::kDouble) * 0.7 + phase).to(at::kBFloat16).to(at::kDouble).view(output.sizes());
+      const at::Tensor weights = at::sin(at::arange(output.numel(), at::kDouble) * 0.7 + phase)
+                                     .to(at::kBFloat16)
+                                     .to(at::kDouble)
+                                     .view(output.sizes());
       total += (output * weights).sum().item<double>();
       phase += 1;
     }
@@ -112,7 +118,8 @@ void expect_finite_differences(const Op& reference, const Tensors& inputs) {
       }
       up[i].flatten()[k] += kStep;
       down[i].flatten()[k] -= kStep;
-      EXPECT_NEAR((value(up) - value(down)) / (2 * kStep), analytic[k].item<double>(), 1e-4) << "input " << i << " element " << k;
+      EXPECT_NEAR((value(up) - value(down)) / (2 * kStep), analytic[k].item<double>(), 1e-4)
+          << "input " << i << " element " << k;
     }
   }
 }
@@ -165,13 +172,15 @@ TEST(GatedActivation, AgreesWithItsReference) {
   for (const auto kind : {GateKind::silu, GateKind::gelu}) {
     const Op op = [=](const Tensors& t) { return Tensors{gated_activation(t[0], kind)}; };
     const Op reference = [=](const Tensors& t) { return Tensors{reference::gated_activation(t[0], kind)}; };
-    for (const int64_t size : {2, 14, 400}) expect_agreement("gated_activation", op, reference, {normal({33, size}, 4) * 4});
+    for (const int64_t size : {2, 14, 400})
+      expect_agreement("gated_activation", op, reference, {normal({33, size}, 4) * 4});
     expect_finite_differences(reference, {normal({2, 6}, 5)});
   }
 }
 
 TEST(GatedActivation, IsRightFarFromZero) {
-  const at::Tensor x = at::tensor({-200.f, -90.f, -30.f, 30.f, 90.f, 200.f, 1.f, 1.f, 1.f, 1.f, 1.f, 1.f}).view({1, 12});
+  const at::Tensor x =
+      at::tensor({-200.f, -90.f, -30.f, 30.f, 90.f, 200.f, 1.f, 1.f, 1.f, 1.f, 1.f, 1.f}).view({1, 12});
   const at::Tensor expected = at::silu(x.slice(1, 0, 6));
   EXPECT_TRUE(gated_activation(x, GateKind::silu).allclose(expected, 1e-5, 1e-12));
 }
@@ -181,15 +190,18 @@ TEST(QkvRotary, AgreesWithItsReference) {
     int64_t heads, groups, size, channels;
     bool norm, positions;
   };
-  for (const Case& c : {Case{4, 2, 8, 8, true, false}, Case{6, 2, 10, 4, true, true}, Case{3, 3, 64, 64, false, false},
-                        Case{4, 1, 32, 0, false, false}, Case{2, 2, 16, 0, true, false}}) {
+  for (const Case& c :
+       {Case{4, 2, 8, 8, true, false}, Case{6, 2, 10, 4, true, true}, Case{3, 3, 64, 64, false, false},
+        Case{4, 1, 32, 0, false, false}, Case{2, 2, 16, 0, true, false}}) {
     const auto options_for = [c](const Tensors& t) {
       QkvRotary options;
       options.heads = c.heads;
       options.groups = c.groups;
       options.head_size = c.size;
       options.first_position = 2;
-      if (c.channels > 0) options.rotary_table = rotary_table(40, c.channels, 10000).to(t[0].scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
+      if (c.channels > 0)
+        options.rotary_table = rotary_table(40, c.channels, 10000)
+                                   .to(t[0].scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
       if (c.norm) {
         options.query_norm_weight = t[1];
         options.key_norm_weight = t[2];
@@ -199,7 +211,9 @@ TEST(QkvRotary, AgreesWithItsReference) {
     };
     const auto flatten = [](const QueryKeyValue& r) { return Tensors{r.query, r.key, r.value}; };
     const Op op = [=](const Tensors& t) { return flatten(qkv_rotary(t[0], options_for(t))); };
-    const Op reference = [=](const Tensors& t) { return flatten(reference::qkv_rotary(t[0], options_for(t))); };
+    const Op reference = [=](const Tensors& t) {
+      return flatten(reference::qkv_rotary(t[0], options_for(t)));
+    };
     Tensors inputs{normal({2, 9, (c.heads + 2 * c.groups) * c.size}, 6)};
     if (c.norm) inputs.insert(inputs.end(), {normal({c.size}, 7), normal({c.size}, 8)});
     expect_agreement("qkv_rotary", op, reference, inputs);
@@ -208,34 +222,50 @@ TEST(QkvRotary, AgreesWithItsReference) {
 }
 
 TEST(LinearCrossEntropy, AgreesWithItsReference) {
-  for (const auto& [rows, vocabulary, valid] : {std::tuple{1, 5, 5}, std::tuple{70, 130, 117}, std::tuple{300, 1000, 1000}}) {
+  for (const auto& [rows, vocabulary, valid] :
+       {std::tuple{1, 5, 5}, std::tuple{70, 130, 117}, std::tuple{300, 1000, 1000}}) {
     const at::Tensor targets = (at::arange(rows) * 31).remainder(valid);
     const at::Tensor weights = normal({rows}, 9).abs();
     const auto count = static_cast<int64_t>(valid);
-    const Op op = [=](const Tensors& t) { return Tensors{linear_cross_entropy(t[0], t[1], targets, weights.to(at::kFloat), count)}; };
-    const Op reference = [=](const Tensors& t) { return Tensors{reference::linear_cross_entropy(t[0], t[1], targets, weights, count)}; };
-    expect_agreement("linear_cross_entropy", op, reference, {normal({rows, 24}, 10), normal({vocabulary, 24}, 11)}, false);
+    const Op op = [=](const Tensors& t) {
+      return Tensors{linear_cross_entropy(t[0], t[1], targets, weights.to(at::kFloat), count)};
+    };
+    const Op reference = [=](const Tensors& t) {
+      return Tensors{reference::linear_cross_entropy(t[0], t[1], targets, weights, count)};
+    };
+    expect_agreement("linear_cross_entropy", op, reference,
+                     {normal({rows, 24}, 10), normal({vocabulary, 24}, 11)}, false);
   }
 }
 
 TEST(LinearCrossEntropy, ChunksDoNotChangeTheResult) {
-  // 200,000 columns make chunks of 128 rows, so 300 rows are three. A GEMM whose sums run over so many columns
-  // is itself off by some 3e-4 in fp32 (measured for ATen's).
-  const at::Tensor hidden = normal({300, 4}, 12).to(at::kFloat), weight = normal({200000, 4}, 13).to(at::kFloat);
+  // 200,000 columns make chunks of 128 rows, so 300 rows are three. A GEMM whose sums run over so many
+  // columns is itself off by some 3e-4 in fp32 (measured for ATen's).
+  const at::Tensor hidden = normal({300, 4}, 12).to(at::kFloat),
+                   weight = normal({200000, 4}, 13).to(at::kFloat);
   const at::Tensor targets = at::arange(300) * 600, weights = at::ones({300});
-  const Op op = [&](const Tensors& t) { return Tensors{linear_cross_entropy(t[0], t[1], targets, weights, 200000)}; };
-  const Op reference = [&](const Tensors& t) { return Tensors{reference::linear_cross_entropy(t[0], t[1], targets, weights, 200000)}; };
-  const Tensors got = run(op, {hidden, weight}), expected = run(reference, {hidden.to(at::kDouble), weight.to(at::kDouble)});
+  const Op op = [&](const Tensors& t) {
+    return Tensors{linear_cross_entropy(t[0], t[1], targets, weights, 200000)};
+  };
+  const Op reference = [&](const Tensors& t) {
+    return Tensors{reference::linear_cross_entropy(t[0], t[1], targets, weights, 200000)};
+  };
+  const Tensors got = run(op, {hidden, weight}),
+                expected = run(reference, {hidden.to(at::kDouble), weight.to(at::kDouble)});
   for (size_t i = 0; i < got.size(); ++i) EXPECT_LT(difference(got[i], expected[i]), 1e-3) << i;
 }
 
 TEST(LinearCrossEntropy, EmptyRowsAndBadTargets) {
   at::Tensor weight = normal({10, 4}, 1).to(at::kFloat).requires_grad_(true);
-  const at::Tensor loss = linear_cross_entropy(at::empty({0, 4}), weight, at::empty({0}, at::kLong), at::empty({0}), 10);
+  const at::Tensor loss =
+      linear_cross_entropy(at::empty({0, 4}), weight, at::empty({0}, at::kLong), at::empty({0}), 10);
   EXPECT_EQ(loss.item<float>(), 0);
   loss.backward();
   EXPECT_EQ(weight.grad().abs().sum().item<float>(), 0);
-  EXPECT_NE(megadlm::testing::error_of([&] { linear_cross_entropy(at::ones({1, 4}), weight, at::full({1}, 10, at::kLong), at::ones({1}), 10); }).find("10"), std::string::npos);
+  EXPECT_NE(megadlm::testing::error_of([&] {
+              linear_cross_entropy(at::ones({1, 4}), weight, at::full({1}, 10, at::kLong), at::ones({1}), 10);
+            }).find("10"),
+            std::string::npos);
 }
 
 TEST(Embedding, GradientSumsInFp32) {
@@ -244,8 +274,12 @@ TEST(Embedding, GradientSumsInFp32) {
   ops::embedding(tokens, weight).sum().backward();
   EXPECT_EQ(weight.grad()[2][0].item<double>(), 4096);
   EXPECT_EQ(weight.grad()[1][0].item<double>(), 0);
-  const Op op = [](const Tensors& t) { return Tensors{ops::embedding((at::arange(35) * 4).remainder(9).view({5, 7}), t[0])}; };
-  const Op reference = [](const Tensors& t) { return Tensors{at::embedding(t[0], (at::arange(35) * 4).remainder(9).view({5, 7}))}; };
+  const Op op = [](const Tensors& t) {
+    return Tensors{ops::embedding((at::arange(35) * 4).remainder(9).view({5, 7}), t[0])};
+  };
+  const Op reference = [](const Tensors& t) {
+    return Tensors{at::embedding(t[0], (at::arange(35) * 4).remainder(9).view({5, 7}))};
+  };
   expect_agreement("embedding", op, reference, {normal({9, 5}, 3)});
 }
 
@@ -282,8 +316,9 @@ TEST(SquaredNorm, ShowsWhatIsNotFinite) {
 TEST(Attention, AgreesWithTheTextbook) {
   using Kind = Visibility::Kind;
   const at::Tensor segments = at::tensor({0, 0, 0, 1, 1, 2, 2, 2, 2}, at::kLong).expand({2, 9}).contiguous();
-  for (const auto& visibility : {Visibility{Kind::full, 0, {}}, Visibility{Kind::causal, 0, {}}, Visibility{Kind::block_causal, 4, {}},
-                                 Visibility{Kind::causal, 0, segments}, Visibility{Kind::full, 0, segments}}) {
+  for (const auto& visibility :
+       {Visibility{Kind::full, 0, {}}, Visibility{Kind::causal, 0, {}}, Visibility{Kind::block_causal, 4, {}},
+        Visibility{Kind::causal, 0, segments}, Visibility{Kind::full, 0, segments}}) {
     const Op op = [&](const Tensors& t) { return Tensors{attention(t[0], t[1], t[2], visibility, 0.3)}; };
     const Op textbook = [&](const Tensors& t) {
       const at::Tensor key = t[1].repeat_interleave(2, 2), value = t[2].repeat_interleave(2, 2);
@@ -291,15 +326,18 @@ TEST(Attention, AgreesWithTheTextbook) {
       for (int64_t b = 0; b < 2; ++b) {
         for (int64_t i = 0; i < 9; ++i) {
           for (int64_t k = 0; k < 9; ++k) {
-            const bool order = visibility.kind == Kind::full || (visibility.kind == Kind::causal ? k <= i : k / 4 <= i / 4);
+            const bool order =
+                visibility.kind == Kind::full || (visibility.kind == Kind::causal ? k <= i : k / 4 <= i / 4);
             const bool same = !visibility.segments.defined() || segments[b][i].equal(segments[b][k]);
-            if (!order || !same) scores.select(0, b).select(1, i).select(1, k).fill_(-std::numeric_limits<double>::infinity());
+            if (!order || !same)
+              scores.select(0, b).select(1, i).select(1, k).fill_(-std::numeric_limits<double>::infinity());
           }
         }
       }
       return Tensors{at::einsum("bhqk,bkhd->bqhd", {at::softmax(scores, 3), value})};
     };
-    expect_agreement("attention", op, textbook, {normal({2, 9, 4, 8}, 1), normal({2, 9, 2, 8}, 2), normal({2, 9, 2, 8}, 3)}, false);
+    expect_agreement("attention", op, textbook,
+                     {normal({2, 9, 4, 8}, 1), normal({2, 9, 2, 8}, 2), normal({2, 9, 2, 8}, 3)}, false);
   }
 }
 

@@ -19,11 +19,13 @@ config::OptimizerOptions options_with(double clip) {
 
 std::vector<nn::Parameter> parameters_with(const std::vector<double>& values) {
   const at::Tensor value = at::tensor(values).to(at::kFloat);
-  return {{"matrix", value.clone().requires_grad_(true), true}, {"norm", value.clone().requires_grad_(true), false}};
+  return {{"matrix", value.clone().requires_grad_(true), true},
+          {"norm", value.clone().requires_grad_(true), false}};
 }
 
 void set_gradients(std::vector<nn::Parameter>& parameters, double value) {
-  for (auto& parameter : parameters) parameter.value.mutable_grad() = at::full_like(parameter.value, value).detach();
+  for (auto& parameter : parameters)
+    parameter.value.mutable_grad() = at::full_like(parameter.value, value).detach();
 }
 
 /// One weight by the textbook, in double.

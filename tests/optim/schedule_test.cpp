@@ -47,8 +47,10 @@ TEST(Schedule, InverseSquareRootContinuesWarmup) {
 
 TEST(Schedule, WsdStaysThenDecaysInEachStyle) {
   using Style = config::WsdDecayStyle;
-  for (const auto& [style, quarter] : {std::pair{Style::linear, 0.75}, {Style::cosine, 0.5 * (1 + std::cos(M_PI / 4))},
-                                       {Style::exponential, 2 * std::pow(0.5, 0.25) - 1}, {Style::minus_sqrt, 0.5}}) {
+  for (const auto& [style, quarter] : {std::pair{Style::linear, 0.75},
+                                       {Style::cosine, 0.5 * (1 + std::cos(M_PI / 4))},
+                                       {Style::exponential, 2 * std::pow(0.5, 0.25) - 1},
+                                       {Style::minus_sqrt, 0.5}}) {
     auto options = base_options(config::DecayStyle::wsd);
     options.lr_wsd_decay_style = style;
     options.lr_wsd_decay_iters = 40;

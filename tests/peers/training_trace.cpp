@@ -3,7 +3,8 @@
 //   training_trace --init-from FOLDER --output FILE.safetensors [pretrain options]
 //
 // For each step n: inputs.n, targets.n, weights.n (normalised: loss = sum of weight x cross-entropy), loss.n.
-// gradient.<Hugging Face name>: the first step's gradients. final.<Hugging Face name>: the weights afterwards.
+// gradient.<Hugging Face name>: the first step's gradients. final.<Hugging Face name>: the weights
+// afterwards.
 
 #include <ATen/ATen.h>
 
@@ -53,8 +54,8 @@ void run(const std::vector<std::string>& arguments) {
   const auto architecture = training::read_architecture(folder);
   const auto model = models::make_decoder(architecture, 1);
   training::load_weights(folder, *model);
-  const auto objective =
-      objectives::make_objective(options.objective, trace_options.mask_id, static_cast<uint64_t>(options.training.seed));
+  const auto objective = objectives::make_objective(options.objective, trace_options.mask_id,
+                                                    static_cast<uint64_t>(options.training.seed));
   optim::AdamW optimizer(model->parameters(), options.optimizer, at::kFloat);
   const int64_t rows = options.training.micro_batch_size, steps = options.training.train_iters.value_or(10);
   const optim::LearningRateSchedule schedule(options.schedule, rows, steps * rows);
@@ -67,8 +68,9 @@ void run(const std::vector<std::string>& arguments) {
     for (int64_t row = 0; row < rows; ++row) samples.push_back(step * rows + row);
     const auto example = objective->make(dataset.rows(samples, step));
     const at::Tensor weights = example.weights / example.tokens;
-    const at::Tensor loss = model->loss(model->hidden({example.inputs, example.positions, example.visibility, nullptr}),
-                                        example.targets, weights);
+    const at::Tensor loss =
+        model->loss(model->hidden({example.inputs, example.positions, example.visibility, nullptr}),
+                    example.targets, weights);
     loss.backward();
     if (step == 0) {
       for (const auto& parameter : model->parameters()) {

@@ -22,7 +22,8 @@ json byte_level() {
 json file_of(const std::vector<std::string>& pieces, const json& merges, bool with_byte_level) {
   json vocabulary = json::object();
   for (size_t i = 0; i < pieces.size(); ++i) vocabulary[pieces[i]] = i;
-  json file = {{"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", merges}, {"unk_token", nullptr}}}};
+  json file = {
+      {"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", merges}, {"unk_token", nullptr}}}};
   if (with_byte_level) file["pre_tokenizer"] = file["decoder"] = byte_level();
   return file;
 }
@@ -37,7 +38,8 @@ TEST(Bpe, IgnoreMergesTakesWholePiecesFirst) {
 }
 
 TEST(Bpe, MergesMayBePairsWithSpaces) {
-  const json file = file_of({"a", "b", " ", "a ", "a b"}, json::array({json::array({"a", " "}), json::array({"a ", "b"})}), false);
+  const json file = file_of({"a", "b", " ", "a ", "a b"},
+                            json::array({json::array({"a", " "}), json::array({"a ", "b"})}), false);
   EXPECT_EQ(BpeTokenizer(file, "f").encode("a b"), (Ids{4}));
 }
 
@@ -64,7 +66,8 @@ TEST(Bpe, AMillionEqualCharactersDoNoHarm) {
 }
 
 TEST(Bpe, ShortAndLongPiecesMergeAlike) {
-  const BpeTokenizer tokenizer(json::parse(trained("abracadabra abracadabra banana bandana banana abba", 280)), "f");
+  const BpeTokenizer tokenizer(
+      json::parse(trained("abracadabra abracadabra banana bandana banana abba", 280)), "f");
   const base::Random random(1, base::RandomStream::test);
   for (uint64_t i = 0; i < 200; ++i) {
     std::string word;
@@ -80,7 +83,8 @@ TEST(Bpe, DecodingGivesTheBytesBack) {
   for (uint64_t i = 0; i < 500; ++i) {
     std::string text;
     for (uint64_t k = 0; k < 30; ++k) {
-      auto point = static_cast<uint32_t>(random.below(random.below(3, i, 100 + k) == 0 ? 0x110000 : 0x300, i, k));
+      auto point =
+          static_cast<uint32_t>(random.below(random.below(3, i, 100 + k) == 0 ? 0x110000 : 0x300, i, k));
       if (point >= 0xD800 && point < 0xE000) point -= 0x800;  // surrogates are no characters
       if (point < 0x80) {
         text += static_cast<char>(point);
@@ -104,8 +108,10 @@ TEST(Bpe, DecodingGivesTheBytesBack) {
 
 TEST(Bpe, AddedTokensAreCutOutFirst) {
   json file = json::parse(trained("hello world", 270));
-  file["added_tokens"].push_back({{"id", 270}, {"content", "<x>"}, {"lstrip", true}, {"rstrip", true}, {"special", false}});
-  file["added_tokens"].push_back({{"id", 271}, {"content", "cat"}, {"single_word", true}, {"special", false}});
+  file["added_tokens"].push_back(
+      {{"id", 270}, {"content", "<x>"}, {"lstrip", true}, {"rstrip", true}, {"special", false}});
+  file["added_tokens"].push_back(
+      {{"id", 271}, {"content", "cat"}, {"single_word", true}, {"special", false}});
   const BpeTokenizer tokenizer(file, "f");
   EXPECT_EQ(tokenizer.encode("<|endoftext|><|mask|>"), (Ids{0, 1}));
   EXPECT_EQ(tokenizer.encode("<|mask|>  <x>\n<|mask|>"), (Ids{1, 270, 1}));
@@ -124,16 +130,29 @@ TEST(Bpe, RefusesWhatItDoesNotKnow) {
   };
   EXPECT_EQ(refusal([](json&) {}), "");
   EXPECT_NE(refusal([](json& f) { f["model"]["type"] = "Unigram"; }).find("Unigram"), std::string::npos);
-  EXPECT_NE(refusal([](json& f) { f["normalizer"] = {{"type", "Replace"}}; }).find("Replace"), std::string::npos);
-  EXPECT_NE(refusal([](json& f) { f["pre_tokenizer"] = {{"type", "Metaspace"}}; }).find("Metaspace"), std::string::npos);
-  EXPECT_NE(refusal([](json& f) { f["decoder"] = {{"type", "WordPiece"}}; }).find("WordPiece"), std::string::npos);
-  EXPECT_NE(refusal([](json& f) { f["model"]["byte_fallback"] = true; }).find("byte_fallback"), std::string::npos);
-  EXPECT_NE(refusal([](json& f) { f["model"]["merges"].push_back("zz yy"); }).find("'zz'"), std::string::npos);
-  EXPECT_NE(refusal([](json& f) { f["model"]["merges"].push_back("a b c"); }).find("a b c"), std::string::npos);
+  EXPECT_NE(refusal([](json& f) {
+              f["normalizer"] = {{"type", "Replace"}};
+            }).find("Replace"),
+            std::string::npos);
+  EXPECT_NE(refusal([](json& f) {
+              f["pre_tokenizer"] = {{"type", "Metaspace"}};
+            }).find("Metaspace"),
+            std::string::npos);
+  EXPECT_NE(refusal([](json& f) {
+              f["decoder"] = {{"type", "WordPiece"}};
+            }).find("WordPiece"),
+            std::string::npos);
+  EXPECT_NE(refusal([](json& f) { f["model"]["byte_fallback"] = true; }).find("byte_fallback"),
+            std::string::npos);
+  EXPECT_NE(refusal([](json& f) { f["model"]["merges"].push_back("zz yy"); }).find("'zz'"),
+            std::string::npos);
+  EXPECT_NE(refusal([](json& f) { f["model"]["merges"].push_back("a b c"); }).find("a b c"),
+            std::string::npos);
   EXPECT_NE(refusal([](json& f) { f["model"]["vocab"]["a"] = -3; }).find("-3"), std::string::npos);
   EXPECT_NE(refusal([](json& f) { f["model"].erase("vocab"); }).find("vocab"), std::string::npos);
   EXPECT_NE(refusal([](json& f) { f = json::array(); }).find("model"), std::string::npos);
-  for (const auto& error : {refusal([](json& f) { f["model"]["type"] = 5; })}) EXPECT_NE(error.find("some.json"), std::string::npos);
+  for (const auto& error : {refusal([](json& f) { f["model"]["type"] = 5; })})
+    EXPECT_NE(error.find("some.json"), std::string::npos);
 }
 
 TEST(Bpe, InvalidTextAndIdsAreErrors) {

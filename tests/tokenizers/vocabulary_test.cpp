@@ -59,7 +59,8 @@ TEST(Vocabulary, TakesTheTokenizersOwnMaskOrTheOneNamed) {
   options.mask_token = "<|endoftext|>";
   EXPECT_EQ(make_vocabulary(load_tokenizer(options), options, true).mask_token, 0);
   options.mask_token = "<nothing>";
-  EXPECT_NE(error_of([&] { make_vocabulary(load_tokenizer(options), options, true); }).find("<nothing>"), std::string::npos);
+  EXPECT_NE(error_of([&] { make_vocabulary(load_tokenizer(options), options, true); }).find("<nothing>"),
+            std::string::npos);
   options.vocab_size = 999;
   EXPECT_NE(error_of([&] { load_tokenizer(options); }).find("999"), std::string::npos);
   folder.write("tokenizer.json", load_tokenizer(null_options(7))->to_json());

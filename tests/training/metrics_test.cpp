@@ -26,7 +26,8 @@ StepMetrics metrics_at(int64_t iteration) {
 std::vector<int64_t> iterations_in(const std::string& path) {
   std::vector<int64_t> result;
   std::istringstream lines(read_all(path));
-  for (std::string line; std::getline(lines, line);) result.push_back(nlohmann::json::parse(line)["iteration"]);
+  for (std::string line; std::getline(lines, line);)
+    result.push_back(nlohmann::json::parse(line)["iteration"]);
   return result;
 }
 
@@ -38,8 +39,9 @@ TEST(Metrics, LinesAreWholeObjects) {
   metrics.valid_loss_stderr = 0.1;
   writer.write(metrics);
   const auto json = nlohmann::json::parse(read_all(folder.file("metrics.jsonl")));
-  for (const char* key : {"iteration", "consumed_samples", "consumed_tokens", "loss", "grad_norm", "learning_rate",
-                          "tokens_per_second", "model_flops_per_second", "mfu", "peak_memory_bytes", "valid_loss"}) {
+  for (const char* key :
+       {"iteration", "consumed_samples", "consumed_tokens", "loss", "grad_norm", "learning_rate",
+        "tokens_per_second", "model_flops_per_second", "mfu", "peak_memory_bytes", "valid_loss"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   EXPECT_FALSE(json.contains("valid_bits_per_byte"));
@@ -64,7 +66,8 @@ TEST(Metrics, LogLineSaysWhatMatters) {
   metrics.valid_loss = 2.5;
   metrics.valid_bits_per_byte = 1.25;
   const std::string line = format_log_line(metrics);
-  for (const char* part : {"iteration 10/100", "loss 1.5000", "12345 tokens/s", "left 1h 02m", "skipped 2", "valid loss 2.5000", "1.2500 bits/byte"}) {
+  for (const char* part : {"iteration 10/100", "loss 1.5000", "12345 tokens/s", "left 1h 02m", "skipped 2",
+                           "valid loss 2.5000", "1.2500 bits/byte"}) {
     EXPECT_NE(line.find(part), std::string::npos) << part << " in " << line;
   }
 }
@@ -76,7 +79,8 @@ TEST(Metrics, TensorboardFilesHaveTheFormatsFrames) {
     writer.write(metrics_at(1));
   }
   std::string content;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.file("events"))) content = read_all(entry.path().string());
+  for (const auto& entry : std::filesystem::directory_iterator(folder.file("events")))
+    content = read_all(entry.path().string());
   size_t frames = 0, position = 0;
   while (position + 12 <= content.size()) {
     uint64_t length = 0;
@@ -88,9 +92,7 @@ TEST(Metrics, TensorboardFilesHaveTheFormatsFrames) {
   EXPECT_GT(frames, 5u);
 }
 
-TEST(Metrics, PeakMemoryIsPlausible) {
-  EXPECT_GT(peak_memory_bytes(), 1 << 20);
-}
+TEST(Metrics, PeakMemoryIsPlausible) { EXPECT_GT(peak_memory_bytes(), 1 << 20); }
 
 }  // namespace
 }  // namespace megadlm::training

@@ -18,7 +18,8 @@ std::map<std::string, std::string> read_index(const std::filesystem::path& path)
   try {
     return json::parse(base::read_file(path)).at("weight_map").get<std::map<std::string, std::string>>();
   } catch (const json::exception& error) {
-    base::fail("{}: expected an object 'weight_map' of tensor names to file names: {}", path.string(), error.what());
+    base::fail("{}: expected an object 'weight_map' of tensor names to file names: {}", path.string(),
+               error.what());
   }
 }
 
@@ -27,8 +28,8 @@ std::map<std::string, std::string> read_index(const std::filesystem::path& path)
 std::vector<NamedTensor> read_safetensors_folder(const std::filesystem::path& folder) {
   const auto whole = folder / "model.safetensors", index_path = folder / "model.safetensors.index.json";
   if (!std::filesystem::exists(index_path)) {
-    base::require(std::filesystem::exists(whole), "{}: has neither model.safetensors nor model.safetensors.index.json",
-                  folder.string());
+    base::require(std::filesystem::exists(whole),
+                  "{}: has neither model.safetensors nor model.safetensors.index.json", folder.string());
     return SafetensorsFile(whole).tensors();
   }
   const auto index = read_index(index_path);
@@ -41,7 +42,8 @@ std::vector<NamedTensor> read_safetensors_folder(const std::filesystem::path& fo
                   index_path.string(), shard);
     for (NamedTensor& named : SafetensorsFile(folder / shard).tensors()) {
       const auto [place, fresh] = seen.emplace(named.name, shard);
-      base::require(fresh, "{}: tensor '{}' stands in {} and in {}", folder.string(), named.name, place->second, shard);
+      base::require(fresh, "{}: tensor '{}' stands in {} and in {}", folder.string(), named.name,
+                    place->second, shard);
       result.push_back(std::move(named));
     }
   }

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 std::optional<int64_t> parse_number(std::string_view text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ' || text.back() == '\r'))
+    text.remove_suffix(1);
   int64_t value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
@@ -35,7 +36,8 @@ json read_json(const fs::path& path) {
 /// Checks every file that the index names; gives their names.
 std::set<std::string> verify(const fs::path& checkpoint) {
   const fs::path index_path = checkpoint / kIndexFile;
-  base::require(fs::exists(index_path), "{}: is not a checkpoint: it has no {}", checkpoint.string(), kIndexFile);
+  base::require(fs::exists(index_path), "{}: is not a checkpoint: it has no {}", checkpoint.string(),
+                kIndexFile);
   const json index = read_json(index_path);
   const bool good = index.is_object() && index.contains("version") && index.contains("files") &&
                     index["version"].is_number_integer() && index["files"].is_object();
@@ -50,7 +52,8 @@ std::set<std::string> verify(const fs::path& checkpoint) {
     base::require(fs::file_size(path) == bytes, "{}: has {} bytes, but was saved with {}: cut off or changed",
                   path.string(), fs::file_size(path), bytes);
     base::require(base::file_checksum(path) == entry.value("xxh3", ""),
-                  "{}: its checksum differs from the one it was saved with: the file was changed", path.string());
+                  "{}: its checksum differs from the one it was saved with: the file was changed",
+                  path.string());
     names.insert(name);
   }
   for (const char* name : {kModelFile, kArchitectureFile, kStateFile, kConfigFile}) {
@@ -77,8 +80,8 @@ std::optional<fs::path> find_checkpoint(const fs::path& folder) {
   const auto iteration = parse_number(text);
   base::require(iteration.has_value(), "{}: holds '{}', not an iteration number", pointer.string(), text);
   const fs::path checkpoint = folder / folder_name(*iteration);
-  base::require(fs::exists(checkpoint), "{}: names iteration {}, but {} is not there", pointer.string(), *iteration,
-                checkpoint.string());
+  base::require(fs::exists(checkpoint), "{}: names iteration {}, but {} is not there", pointer.string(),
+                *iteration, checkpoint.string());
   return checkpoint;
 }
 

@@ -15,8 +15,8 @@ namespace megadlm::checkpoint {
 // A run's folder holds a folder a checkpoint and a pointer to the newest (Megatron-LM's names):
 //
 //   latest_checkpointed_iteration.txt
-//   iter_0000100/model.safetensors, optimizer.safetensors, architecture.json, state.json, config.yaml, further
-//   files such as tokenizer.json, and index.json: format version, and every file's size and checksum.
+//   iter_0000100/model.safetensors, optimizer.safetensors, architecture.json, state.json, config.yaml,
+//   further files such as tokenizer.json, and index.json: format version, and every file's size and checksum.
 
 /// What a checkpoint holds.
 struct Snapshot {
@@ -29,13 +29,13 @@ struct Snapshot {
 };
 
 /// Writes a checkpoint under a temporary name, syncs and renames it, moves the pointer, then removes all but
-/// the newest `keep_last` (0: none). Whatever fails, the earlier checkpoints and the pointer stay as they were
-/// and nothing half-written is left.
+/// the newest `keep_last` (0: none). Whatever fails, the earlier checkpoints and the pointer stay as they
+/// were and nothing half-written is left.
 void save_checkpoint(const std::filesystem::path& folder, int64_t iteration, const Snapshot& snapshot,
                      int64_t keep_last);
 
-/// The checkpoint that `folder` (a run's folder, or a checkpoint's own) stands for; nothing when there is none.
-/// An Error when the pointer names one that is not there.
+/// The checkpoint that `folder` (a run's folder, or a checkpoint's own) stands for; nothing when there is
+/// none. An Error when the pointer names one that is not there.
 std::optional<std::filesystem::path> find_checkpoint(const std::filesystem::path& folder);
 
 /// Reads a checkpoint's own folder after checking size and checksum of each file; the error names the file.

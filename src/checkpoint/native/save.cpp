@@ -47,7 +47,8 @@ class TemporaryFolder {
 void remove_leftovers(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(kFolderPrefix) && name.find(kTemporaryMark) != std::string::npos) fs::remove_all(entry.path());
+    if (name.starts_with(kFolderPrefix) && name.find(kTemporaryMark) != std::string::npos)
+      fs::remove_all(entry.path());
   }
 }
 
@@ -55,10 +56,12 @@ void remove_old(const fs::path& folder, int64_t keep_last) {
   if (keep_last <= 0) return;
   std::vector<std::pair<int64_t, fs::path>> checkpoints;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (const auto iteration = folder_iteration(entry.path())) checkpoints.emplace_back(*iteration, entry.path());
+    if (const auto iteration = folder_iteration(entry.path()))
+      checkpoints.emplace_back(*iteration, entry.path());
   }
   std::sort(checkpoints.rbegin(), checkpoints.rend());
-  for (size_t i = static_cast<size_t>(keep_last); i < checkpoints.size(); ++i) fs::remove_all(checkpoints[i].second);
+  for (size_t i = static_cast<size_t>(keep_last); i < checkpoints.size(); ++i)
+    fs::remove_all(checkpoints[i].second);
 }
 
 void write_parts(const fs::path& folder, const Snapshot& snapshot) {
@@ -73,7 +76,8 @@ void write_parts(const fs::path& folder, const Snapshot& snapshot) {
     files[entry.path().filename().string()] = {{"bytes", entry.file_size()},
                                                {"xxh3", base::file_checksum(entry.path())}};
   }
-  base::write_file(folder / kIndexFile, nlohmann::json{{"version", kFormatVersion}, {"files", files}}.dump(2) + "\n");
+  base::write_file(folder / kIndexFile,
+                   nlohmann::json{{"version", kFormatVersion}, {"files", files}}.dump(2) + "\n");
 }
 
 }  // namespace
@@ -90,8 +94,8 @@ void save_checkpoint(const fs::path& folder, int64_t iteration, const Snapshot& 
   } catch (const fs::filesystem_error& error) {
     base::fail("{}: cannot save the checkpoint: {}", folder.string(), error.what());
   } catch (const base::Error& error) {
-    base::fail("{}: cannot save the checkpoint of iteration {}; earlier ones are untouched. {}", folder.string(),
-               iteration, error.what());
+    base::fail("{}: cannot save the checkpoint of iteration {}; earlier ones are untouched. {}",
+               folder.string(), iteration, error.what());
   }
 }
 

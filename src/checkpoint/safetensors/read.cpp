@@ -18,7 +18,8 @@ using nlohmann::json;
 constexpr uint64_t kLargestHeader = 100'000'000;  // the format's own limit
 
 std::optional<uint64_t> natural(const json& value) {
-  if (!value.is_number_integer() || (value.is_number_integer() && !value.is_number_unsigned())) return std::nullopt;
+  if (!value.is_number_integer() || (value.is_number_integer() && !value.is_number_unsigned()))
+    return std::nullopt;
   return value.get<uint64_t>();
 }
 
@@ -32,8 +33,8 @@ at::ScalarType read_type(const json& value, const std::string& place) {
 
 SafetensorsFile::Entry read_entry(const json& value, uint64_t data_size, const std::string& place) {
   base::require(value.is_object() && value.contains("dtype") && value.contains("shape") &&
-                    value.contains("data_offsets") && value["shape"].is_array() && value["data_offsets"].is_array() &&
-                    value["data_offsets"].size() == 2,
+                    value.contains("data_offsets") && value["shape"].is_array() &&
+                    value["data_offsets"].is_array() && value["data_offsets"].size() == 2,
                 "{}: expected dtype, shape and two data_offsets", place);
   SafetensorsFile::Entry entry;
   entry.type = read_type(value["dtype"], place);
@@ -51,8 +52,9 @@ SafetensorsFile::Entry read_entry(const json& value, uint64_t data_size, const s
                 value["data_offsets"].dump(), data_size);
   entry.begin = *begin;
   entry.end = *end;
-  base::require(entry.end - entry.begin == bytes, "{}: shape {} of {} needs {} bytes, but data_offsets give {}", place,
-                value["shape"].dump(), value["dtype"].dump(), bytes, entry.end - entry.begin);
+  base::require(entry.end - entry.begin == bytes,
+                "{}: shape {} of {} needs {} bytes, but data_offsets give {}", place, value["shape"].dump(),
+                value["dtype"].dump(), bytes, entry.end - entry.begin);
   return entry;
 }
 
@@ -60,12 +62,12 @@ SafetensorsFile::Entry read_entry(const json& value, uint64_t data_size, const s
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path) {
   uint64_t length = 0;
-  base::require(file_.size() >= sizeof(length), "{}: has {} bytes; a safetensors file has at least 8", path.string(),
-                file_.size());
+  base::require(file_.size() >= sizeof(length), "{}: has {} bytes; a safetensors file has at least 8",
+                path.string(), file_.size());
   std::memcpy(&length, file_.data(), sizeof(length));
   base::require(length <= kLargestHeader && length <= file_.size() - sizeof(length),
-                "{}: says that its header has {} bytes, but the file has {} (at most {} are accepted)", path.string(),
-                length, file_.size(), kLargestHeader);
+                "{}: says that its header has {} bytes, but the file has {} (at most {} are accepted)",
+                path.string(), length, file_.size(), kLargestHeader);
   data_begin_ = sizeof(length) + length;
   read_entries(file_.text().substr(sizeof(length), length));
   check_ranges();

@@ -21,8 +21,8 @@ struct NamedTensor {
 void write_safetensors(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata);
 
-/// A safetensors file, mapped. Opening checks everything that its header says against the file: lengths, JSON,
-/// ranges without hole or overlap, bytes = shape x width. Errors name the file and the tensor.
+/// A safetensors file, mapped. Opening checks everything that its header says against the file: lengths,
+/// JSON, ranges without hole or overlap, bytes = shape x width. Errors name the file and the tensor.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path);

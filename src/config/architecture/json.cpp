@@ -9,7 +9,8 @@ namespace {
 /// Every field: the options, and the two that follow from the tokenizer.
 std::vector<OptionDescription> fields(Architecture& architecture) {
   std::vector<OptionDescription> descriptions = describe_group(architecture);
-  descriptions.push_back(describe(architecture.vocab_size, "vocab-size", "", Architecture::group, at_least(1)));
+  descriptions.push_back(
+      describe(architecture.vocab_size, "vocab-size", "", Architecture::group, at_least(1)));
   descriptions.push_back(
       describe(architecture.padded_vocab_size, "padded-vocab-size", "", Architecture::group, at_least(1)));
   return descriptions;

@@ -75,9 +75,10 @@ struct EvaluationOptions {
   static void visit(Self& self, Visitor&& option) {
     option(self.load, "load", "Folder of checkpoints, or of one checkpoint.");
     option(self.data_path, "data-path", "Prefix of the .bin/.idx pair to evaluate on.");
-    option(self.text_bytes, "text-bytes",
-           "UTF-8 bytes of the text behind --data-path, for bits per byte. 0: as preprocessing recorded them.",
-           at_least(0));
+    option(
+        self.text_bytes, "text-bytes",
+        "UTF-8 bytes of the text behind --data-path, for bits per byte. 0: as preprocessing recorded them.",
+        at_least(0));
     option(self.seq_length, "seq-length", "Tokens in a row. 0: as in training.", at_least(0));
     option(self.batch_size, "batch-size", "Rows of one forward pass.", at_least(1));
     option(self.num_draws, "num-draws", "Masking times of each row, stratified over (0, 1].", at_least(1));

@@ -21,7 +21,8 @@ struct TokenizerTrainingOptions {
     option(self.input, "input", "JSON-lines files, or plain text with --plain-text.");
     option(self.json_keys, "json-keys", "Keys to take from each JSON object.");
     option(self.plain_text, "plain-text", "The input is plain text, a document a line.");
-    option(self.vocab_size, "vocab-size", "Tokens to learn, the special ones <|endoftext|> and <|mask|> included.", between(258, 4000000));
+    option(self.vocab_size, "vocab-size",
+           "Tokens to learn, the special ones <|endoftext|> and <|mask|> included.", between(258, 4000000));
     option(self.output, "output", "Folder to write tokenizer.json into.");
   }
 };

@@ -17,7 +17,8 @@ struct DocumentReader::State {
   simdjson::dom::parser parser;
 };
 
-DocumentReader::DocumentReader(const DocumentSource& source) : source_(source), state_(std::make_unique<State>()) {
+DocumentReader::DocumentReader(const DocumentSource& source)
+    : source_(source), state_(std::make_unique<State>()) {
   if (source_.paths.empty()) base::fail_usage("--input is missing");
   if (source_.keys.empty()) base::fail_usage("--json-keys is empty");
 }
@@ -83,8 +84,8 @@ bool DocumentReader::next(Document& document) {
     }
     const std::string problem = parse(line, document);
     if (problem.empty()) return true;
-    base::require(source_.on_error == config::OnError::skip, "{}: {} (--on-error skip leaves such lines out)", place(),
-                  problem);
+    base::require(source_.on_error == config::OnError::skip, "{}: {} (--on-error skip leaves such lines out)",
+                  place(), problem);
     ++skipped_[problem.substr(0, problem.find(" ("))];
   }
   return false;

@@ -21,22 +21,25 @@ T load(const std::byte* bytes, int64_t index) {
 IndexedDataset::IndexedDataset(const std::string& prefix)
     : prefix_(prefix), index_(prefix + ".idx"), bin_(prefix + ".bin") {
   const std::string name = prefix + ".idx";
-  base::require(index_.size() >= kIndexHeaderSize, "{}: has {} bytes, but an index begins with a header of {} bytes",
-                name, index_.size(), kIndexHeaderSize);
+  base::require(index_.size() >= kIndexHeaderSize,
+                "{}: has {} bytes, but an index begins with a header of {} bytes", name, index_.size(),
+                kIndexHeaderSize);
   const std::byte* header = index_.data();
   base::require(std::memcmp(header, kIndexMagic.data(), kIndexMagic.size()) == 0,
                 "{}: does not begin with 'MMIDIDX': not an index of Megatron-LM's format", name);
   const auto version = load<uint64_t>(header + 9, 0);
-  base::require(version == kIndexVersion, "{}: version {} is not supported; accepted: {}", name, version, kIndexVersion);
+  base::require(version == kIndexVersion, "{}: version {} is not supported; accepted: {}", name, version,
+                kIndexVersion);
   const auto code = std::to_integer<int>(header[17]);
   base::require(code == static_cast<int>(IdType::int32) || code == static_cast<int>(IdType::uint16),
-                "{}: element type {} is not a type of token ids; accepted: 4 (int32), 8 (uint16)", name, code);
+                "{}: element type {} is not a type of token ids; accepted: 4 (int32), 8 (uint16)", name,
+                code);
   type_ = static_cast<IdType>(code);
   const auto sequences = load<uint64_t>(header + 18, 0), bookends = load<uint64_t>(header + 26, 0);
   const uint64_t body = index_.size() - kIndexHeaderSize;
   base::require(sequences <= body / 12 && bookends <= body / 8 && sequences * 12 + bookends * 8 == body,
-                "{}: says {} sequences and {} document bookends, which do not fit its {} bytes", name, sequences,
-                bookends, index_.size());
+                "{}: says {} sequences and {} document bookends, which do not fit its {} bytes", name,
+                sequences, bookends, index_.size());
   sequences_ = static_cast<int64_t>(sequences);
   bookends_ = static_cast<int64_t>(bookends);
   lengths_ = header + kIndexHeaderSize;
@@ -53,26 +56,28 @@ void IndexedDataset::check_index() const {
     const auto count = load<int32_t>(lengths_, i);
     const auto pointer = load<int64_t>(pointers_, i);
     base::require(count >= 0 && static_cast<uint64_t>(pointer) == expected,
-                  "{}: sequence {} has length {} at byte {}, expected a length of at least 0 at byte {}", name, i,
-                  count, pointer, expected);
+                  "{}: sequence {} has length {} at byte {}, expected a length of at least 0 at byte {}",
+                  name, i, count, pointer, expected);
     expected += static_cast<uint64_t>(count) * static_cast<uint64_t>(id_width(type_));
   }
-  base::require(expected == bin_.size(), "{}.bin: has {} bytes, but its index says {}: cut off, or of another pair",
-                prefix_, bin_.size(), expected);
+  base::require(expected == bin_.size(),
+                "{}.bin: has {} bytes, but its index says {}: cut off, or of another pair", prefix_,
+                bin_.size(), expected);
   base::require(bookends_ >= 1, "{}: has no document bookends", name);
   int64_t before = 0;
   for (int64_t i = 0; i < bookends_; ++i) {
     const auto bookend = load<int64_t>(documents_, i);
     const bool good = bookend >= before && bookend <= sequences_ && (i > 0 || bookend == 0) &&
                       (i + 1 < bookends_ || bookend == sequences_);
-    base::require(good, "{}: document bookend {} is {}, expected a rise from 0 to {} sequences", name, i, bookend,
-                  sequences_);
+    base::require(good, "{}: document bookend {} is {}, expected a rise from 0 to {} sequences", name, i,
+                  bookend, sequences_);
     before = bookend;
   }
 }
 
 int64_t IndexedDataset::length(int64_t sequence) const {
-  base::require(sequence >= 0 && sequence < sequences_, "{}: sequence {} of {}", prefix_, sequence, sequences_);
+  base::require(sequence >= 0 && sequence < sequences_, "{}: sequence {} of {}", prefix_, sequence,
+                sequences_);
   return load<int32_t>(lengths_, sequence);
 }
 

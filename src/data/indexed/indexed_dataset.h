@@ -8,8 +8,8 @@
 
 namespace megadlm::data {
 
-/// A PREFIX.bin/PREFIX.idx pair, mapped into memory. Opening checks everything that the index says against the
-/// files' sizes; errors name the file, what was expected and what was found.
+/// A PREFIX.bin/PREFIX.idx pair, mapped into memory. Opening checks everything that the index says against
+/// the files' sizes; errors name the file, what was expected and what was found.
 class IndexedDataset {
  public:
   explicit IndexedDataset(const std::string& prefix);

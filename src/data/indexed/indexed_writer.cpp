@@ -15,11 +15,11 @@ IndexedWriter::IndexedWriter(const std::string& prefix, int64_t vocab_size)
 
 void IndexedWriter::add_document(const std::vector<int32_t>& ids) {
   base::require(ids.size() <= static_cast<size_t>(std::numeric_limits<int32_t>::max()),
-                "{}: document {} has {} tokens; the format holds at most {}", prefix_, num_documents(), ids.size(),
-                std::numeric_limits<int32_t>::max());
+                "{}: document {} has {} tokens; the format holds at most {}", prefix_, num_documents(),
+                ids.size(), std::numeric_limits<int32_t>::max());
   for (const int32_t id : ids) {
-    base::require(id >= 0 && id < vocab_size_, "{}: document {} has id {}, but the vocabulary has {} ids", prefix_,
-                  num_documents(), id, vocab_size_);
+    base::require(id >= 0 && id < vocab_size_, "{}: document {} has id {}, but the vocabulary has {} ids",
+                  prefix_, num_documents(), id, vocab_size_);
   }
   if (type_ == IdType::uint16) {
     narrow_.assign(ids.begin(), ids.end());

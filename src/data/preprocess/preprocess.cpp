@@ -106,18 +106,21 @@ void run(DocumentReader& reader, const tokenizers::Tokenizer& tokenizer, std::de
     }
     for (size_t i = 0; i < round.size(); ++i) {
       auto tokenized = results[i].get();
-      for (size_t key = 0; key < outputs.size(); ++key) outputs[key].write(round[i][key], std::move(tokenized[key]));
+      for (size_t key = 0; key < outputs.size(); ++key)
+        outputs[key].write(round[i][key], std::move(tokenized[key]));
     }
   }
 }
 
 }  // namespace
 
-PreprocessResult preprocess(const config::PreprocessOptions& options, const tokenizers::Vocabulary& vocabulary) {
+PreprocessResult preprocess(const config::PreprocessOptions& options,
+                            const tokenizers::Vocabulary& vocabulary) {
   if (options.output_prefix.empty()) base::fail_usage("--output-prefix is missing");
   std::optional<int32_t> eod;
   if (options.append_eod) {
-    base::require(vocabulary.eod_token.has_value(), "--append-eod: the tokenizer has no end-of-document token");
+    base::require(vocabulary.eod_token.has_value(),
+                  "--append-eod: the tokenizer has no end-of-document token");
     eod = vocabulary.eod_token;
   }
   DocumentReader reader({options.input, options.json_keys, options.plain_text, options.on_error});
@@ -127,7 +130,8 @@ PreprocessResult preprocess(const config::PreprocessOptions& options, const toke
   for (const std::string& key : options.json_keys) {
     outputs.emplace_back(fmt::format("{}_{}_document", options.output_prefix, key), vocabulary, eod);
   }
-  run(reader, *vocabulary.tokenizer, outputs, options.workers > 0 ? options.workers : base::available_cores());
+  run(reader, *vocabulary.tokenizer, outputs,
+      options.workers > 0 ? options.workers : base::available_cores());
   PreprocessResult result;
   for (Output& output : outputs) result.keys.push_back(output.finish());
   result.skipped = reader.skipped();

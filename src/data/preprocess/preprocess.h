@@ -21,9 +21,11 @@ struct PreprocessResult {
   std::map<std::string, int64_t> skipped;  ///< lines by reason
 };
 
-/// Text to <output_prefix>_<key>_document.bin and .idx, tokenised by `workers` threads; the files do not depend
-/// on their number. Beside each pair a .json keeps the counts. An input without a single token is an Error.
-PreprocessResult preprocess(const config::PreprocessOptions& options, const tokenizers::Vocabulary& vocabulary);
+/// Text to <output_prefix>_<key>_document.bin and .idx, tokenised by `workers` threads; the files do not
+/// depend on their number. Beside each pair a .json keeps the counts. An input without a single token is an
+/// Error.
+PreprocessResult preprocess(const config::PreprocessOptions& options,
+                            const tokenizers::Vocabulary& vocabulary);
 
 /// UTF-8 bytes of the text behind a pair, when preprocessing recorded them.
 std::optional<int64_t> text_bytes(const std::string& prefix);

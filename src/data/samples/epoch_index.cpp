@@ -30,10 +30,12 @@ std::vector<int64_t> counted(int64_t begin, int64_t end) {
 std::filesystem::path cache_path(const IndexedDataset& dataset, const SampleShape& shape, int64_t epoch,
                                  const std::string& folder) {
   const std::filesystem::path prefix(dataset.prefix());
-  const std::string key = fmt::format(
-      "{} {} {} {} {} {} {} {} {} {}", std::filesystem::absolute(prefix).string(), dataset.num_tokens(),
-      dataset.num_documents(), std::filesystem::last_write_time(prefix.string() + ".idx").time_since_epoch().count(),
-      shape.documents.begin, shape.documents.end, shape.seq_length, shape.extra_tokens, shape.seed, shape.shuffle);
+  const std::string key =
+      fmt::format("{} {} {} {} {} {} {} {} {} {}", std::filesystem::absolute(prefix).string(),
+                  dataset.num_tokens(), dataset.num_documents(),
+                  std::filesystem::last_write_time(prefix.string() + ".idx").time_since_epoch().count(),
+                  shape.documents.begin, shape.documents.end, shape.seq_length, shape.extra_tokens,
+                  shape.seed, shape.shuffle);
   base::Checksum checksum;
   checksum.update(key.data(), key.size());
   return std::filesystem::path(folder) /
@@ -52,7 +54,8 @@ void write_cache(const std::filesystem::path& path, const EpochIndex& index) {
     const uint64_t count = list->size();
     write(&count, sizeof(count));
   }
-  for (const auto* list : {&index.documents, &index.ends, &index.order}) write(list->data(), list->size() * 8);
+  for (const auto* list : {&index.documents, &index.ends, &index.order})
+    write(list->data(), list->size() * 8);
   const uint64_t value = checksum.value();
   file.write(&value, sizeof(value));
   file.commit();
@@ -65,7 +68,8 @@ bool read_cache(const std::filesystem::path& path, EpochIndex& index) {
   if (file.size() < sizeof(counts) + sizeof(value)) return false;
   std::memcpy(counts, file.data(), sizeof(counts));
   const uint64_t words = (file.size() - sizeof(counts) - sizeof(value)) / 8;
-  if (counts[0] > words || counts[1] > words || counts[2] > words || counts[0] + counts[1] + counts[2] != words) {
+  if (counts[0] > words || counts[1] > words || counts[2] > words ||
+      counts[0] + counts[1] + counts[2] != words) {
     return false;
   }
   base::Checksum checksum;

@@ -12,10 +12,11 @@ namespace megadlm::data {
 void complete_rows(RowBatch& rows, int64_t length, const RowOptions& options, const std::string& place) {
   const int64_t count = rows.tokens.size(0), width = rows.tokens.size(1);
   const int64_t* ids = rows.tokens.const_data_ptr<int64_t>();
-  const auto outside = std::find_if(ids, ids + count * width, [&](int64_t id) { return id < 0 || id >= options.vocab_size; });
+  const auto outside =
+      std::find_if(ids, ids + count * width, [&](int64_t id) { return id < 0 || id >= options.vocab_size; });
   if (outside != ids + count * width) {
-    base::fail("{}: holds id {}, but the vocabulary has {} ids: the data was made with another tokenizer", place,
-               *outside, options.vocab_size);
+    base::fail("{}: holds id {}, but the vocabulary has {} ids: the data was made with another tokenizer",
+               place, *outside, options.vocab_size);
   }
   if (!options.eod_token) return;
   const auto wanted = [&](bool want) { return want ? at::empty({count, length}, at::kLong) : at::Tensor(); };
@@ -59,7 +60,8 @@ std::shared_ptr<const EpochIndex> GptDataset::epoch_index(int64_t epoch) const {
   if (!index) {
     index = std::make_shared<const EpochIndex>(cached_epoch_index(*dataset_, shape_, epoch, cache_folder_));
     // A batch spans two epochs at most, unless the data is tiny and the rebuilding cheap.
-    while (epochs_.size() > 4) epochs_.erase(epochs_.begin()->first == epoch ? std::next(epochs_.begin()) : epochs_.begin());
+    while (epochs_.size() > 4)
+      epochs_.erase(epochs_.begin()->first == epoch ? std::next(epochs_.begin()) : epochs_.begin());
   }
   return epochs_[epoch];
 }

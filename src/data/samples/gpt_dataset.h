@@ -24,13 +24,13 @@ struct RowOptions {
 /// `place` names the data in errors.
 void complete_rows(RowBatch& rows, int64_t length, const RowOptions& options, const std::string& place);
 
-/// Rows over the documents of a range: each epoch a new order of documents, laid one after the other, cut into
-/// rows of `seq_length` tokens, the rows shuffled. In an epoch each row is given exactly once.
+/// Rows over the documents of a range: each epoch a new order of documents, laid one after the other, cut
+/// into rows of `seq_length` tokens, the rows shuffled. In an epoch each row is given exactly once.
 class GptDataset : public SampleSource {
  public:
   /// An Error when the range has less than one row. `cache_folder` empty: beside the data.
-  GptDataset(std::shared_ptr<const IndexedDataset> dataset, const SampleShape& shape, const RowOptions& options,
-             const std::string& cache_folder);
+  GptDataset(std::shared_ptr<const IndexedDataset> dataset, const SampleShape& shape,
+             const RowOptions& options, const std::string& cache_folder);
 
   int64_t samples_per_epoch() const override { return samples_per_epoch_; }
   RowBatch rows(const std::vector<int64_t>& samples, int64_t batch) const override;

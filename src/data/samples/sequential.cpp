@@ -11,10 +11,13 @@ namespace megadlm::data {
 
 RowReader sequential_rows(std::shared_ptr<const IndexedDataset> dataset, const SampleShape& shape,
                           const RowOptions& options, int64_t batch_size, int64_t max_rows) {
-  base::require(shape.documents.begin < shape.documents.end, "{}: has no documents to read", dataset->prefix());
-  const auto first = dataset->document(shape.documents.begin), last = dataset->document(shape.documents.end - 1);
+  base::require(shape.documents.begin < shape.documents.end, "{}: has no documents to read",
+                dataset->prefix());
+  const auto first = dataset->document(shape.documents.begin),
+             last = dataset->document(shape.documents.end - 1);
   const int64_t begin = first.first, tokens = last.first + last.count - begin;
-  base::require(tokens > shape.extra_tokens, "{}: has {} tokens, too few to score one", dataset->prefix(), tokens);
+  base::require(tokens > shape.extra_tokens, "{}: has {} tokens, too few to score one", dataset->prefix(),
+                tokens);
   const int64_t limit = max_rows > 0 ? max_rows : std::numeric_limits<int64_t>::max();
   return [=, row = int64_t{0}]() mutable -> std::optional<RowBatch> {
     const int64_t scored = tokens - shape.extra_tokens, start = row * shape.seq_length;

@@ -25,8 +25,10 @@ at::Tensor row_sums(const models::LanguageModel& model, const at::Tensor& hidden
   const at::Tensor flat_hidden = hidden.flatten(0, 1), flat_targets = targets.flatten();
   at::Tensor losses = at::zeros({weights.numel()}, at::kDouble);
   const int64_t vocab_size = model.architecture().vocab_size;
-  for (const at::Tensor& part : positions.numel() > 0 ? positions.split(kChunkRows) : std::vector<at::Tensor>{}) {
-    const at::Tensor logits = model.logits(flat_hidden.index_select(0, part)).slice(1, 0, vocab_size).to(at::kFloat);
+  for (const at::Tensor& part :
+       positions.numel() > 0 ? positions.split(kChunkRows) : std::vector<at::Tensor>{}) {
+    const at::Tensor logits =
+        model.logits(flat_hidden.index_select(0, part)).slice(1, 0, vocab_size).to(at::kFloat);
     const at::Tensor loss =
         at::cross_entropy_loss(logits, flat_targets.index_select(0, part), {}, at::Reduction::None);
     losses.index_copy_(0, part, loss.to(at::kDouble));
@@ -51,7 +53,8 @@ std::vector<int64_t> scorable(const data::RowBatch& rows, int64_t row, bool shif
 void choose(std::vector<int64_t>& positions, int64_t count, const base::Random& random, uint64_t key) {
   for (int64_t i = 0; i < count; ++i) {
     const auto left = positions.size() - static_cast<size_t>(i);
-    std::swap(positions[i], positions[i + static_cast<int64_t>(random.below(left, key, static_cast<uint64_t>(i)))]);
+    std::swap(positions[i],
+              positions[i + static_cast<int64_t>(random.below(left, key, static_cast<uint64_t>(i)))]);
   }
 }
 
@@ -104,7 +107,8 @@ BatchLosses diffusion_losses(const models::LanguageModel& model, const data::Row
     const auto visibility = objectives::training_visibility(options.objective, rows.segments);
     const at::Tensor hidden = model.hidden({inputs, rows.positions, visibility, nullptr});
     const at::Tensor sums = row_sums(model, hidden, targets, weights);
-    for (int64_t row = 0; row < count; ++row) losses.sums[row] += sums[row].item<double>() / options.num_draws;
+    for (int64_t row = 0; row < count; ++row)
+      losses.sums[row] += sums[row].item<double>() / options.num_draws;
   }
   return losses;
 }

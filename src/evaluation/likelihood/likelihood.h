@@ -24,10 +24,10 @@ struct LikelihoodOptions {
   uint64_t seed = 0;
 };
 
-/// Mean negative log-likelihood of rows in nats per token. Diffusion: draw j of row r masks exactly k of its L
-/// positions at random, k = ceil(u L) with u = frac(u_r + j / num_draws), and scores L / k x the sum of
-/// cross-entropies: unbiased for the bound, with less variance than independent masks (LLaDA, eq. 6). The noise
-/// depends on (seed, sample number, draw) alone, so results compare between runs and batch sizes.
+/// Mean negative log-likelihood of rows in nats per token. Diffusion: draw j of row r masks exactly k of its
+/// L positions at random, k = ceil(u L) with u = frac(u_r + j / num_draws), and scores L / k x the sum of
+/// cross-entropies: unbiased for the bound, with less variance than independent masks (LLaDA, eq. 6). The
+/// noise depends on (seed, sample number, draw) alone, so results compare between runs and batch sizes.
 LikelihoodResult evaluate_likelihood(const models::LanguageModel& model, const data::RowReader& rows,
                                      const LikelihoodOptions& options);
 

@@ -26,9 +26,9 @@ std::vector<int64_t> continue_prompt(const models::LanguageModel& model, const s
     keys.row = {settings.row};
     keys.position = {static_cast<int64_t>(prompt.size() + result.size())};
     keys.seed = settings.seed;
-    const int64_t token =
-        draft_tokens(model.logits(last), banned, settings.temperature, config::Remasking::low_confidence, keys)
-            .tokens.item<int64_t>();
+    const int64_t token = draft_tokens(model.logits(last), banned, settings.temperature,
+                                       config::Remasking::low_confidence, keys)
+                              .tokens.item<int64_t>();
     if (settings.eod_token == token) break;
     result.push_back(token);
     if (callback) callback(token);

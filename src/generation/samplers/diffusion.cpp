@@ -33,8 +33,8 @@ class Denoiser {
     const int64_t length = settings_.block_length > 0 ? settings_.block_length : end - begin;
     const int64_t blocks = (end - begin + length - 1) / length;
     const int64_t steps = settings_.steps > 0 ? settings_.steps : end - begin;
-    base::require(steps >= blocks, "--steps {}: there are {} blocks of {} tokens, and each needs a step", steps, blocks,
-                  length);
+    base::require(steps >= blocks, "--steps {}: there are {} blocks of {} tokens, and each needs a step",
+                  steps, blocks, length);
     total_steps_ = steps;
     for (int64_t block = 0; block < blocks; ++block) {
       const int64_t block_steps = steps / blocks + (block < steps % blocks ? 1 : 0);
@@ -73,7 +73,8 @@ class Denoiser {
       keys.position.push_back(masked[i][1].item<int64_t>() + begin);
     }
     const at::Tensor flat = masked.select(1, 0) * canvas_.size(1) + masked.select(1, 1) + begin;
-    const Draft draft = draft_tokens(guided_logits(flat), banned_, settings_.temperature, settings_.remasking, keys);
+    const Draft draft =
+        draft_tokens(guided_logits(flat), banned_, settings_.temperature, settings_.remasking, keys);
     at::Tensor committed = at::zeros_like(canvas_, at::kBool);
     const at::Tensor scores = draft.scores.contiguous(), tokens = draft.tokens.contiguous();
     std::vector<int64_t> order(keys.row.size());
@@ -94,7 +95,8 @@ class Denoiser {
   at::Tensor guided_logits(const at::Tensor& positions) const {
     const at::Tensor conditional = model_.logits(canvas_, positions);
     if (settings_.cfg_scale == 0) return conditional;
-    const at::Tensor unconditional = model_.logits(canvas_.masked_fill(given_, settings_.mask_token), positions);
+    const at::Tensor unconditional =
+        model_.logits(canvas_.masked_fill(given_, settings_.mask_token), positions);
     return unconditional + (settings_.cfg_scale + 1) * (conditional - unconditional);
   }
 
@@ -103,7 +105,8 @@ class Denoiser {
     if (!settings_.eod_token) return;
     for (int64_t row = 0; row < rows(); ++row) {
       at::Tensor tokens = canvas_[row];
-      const at::Tensor generated_end = tokens.eq(*settings_.eod_token).logical_and(given_[row].logical_not()).nonzero();
+      const at::Tensor generated_end =
+          tokens.eq(*settings_.eod_token).logical_and(given_[row].logical_not()).nonzero();
       if (generated_end.numel() == 0) continue;
       const int64_t end = generated_end[0][0].item<int64_t>();
       if (tokens.slice(0, 0, end).eq(settings_.mask_token).any().item<bool>()) continue;
@@ -123,7 +126,8 @@ class Denoiser {
 
 }  // namespace
 
-DiffusionModel diffusion_model(const models::LanguageModel& model, const config::ObjectiveOptions& objective) {
+DiffusionModel diffusion_model(const models::LanguageModel& model,
+                               const config::ObjectiveOptions& objective) {
   const bool shifted = objective.model_running_mode == config::RunningMode::diffusion_shifted;
   const auto visibility = objectives::training_visibility(objective);
   DiffusionModel result;

@@ -40,9 +40,9 @@ struct DiffusionModel {
 DiffusionModel diffusion_model(const models::LanguageModel& model, const config::ObjectiveOptions& objective);
 
 /// Fills the mask tokens of `canvas` [b, s] (LLaDA's sampler: blocks from left to right; each step drafts all
-/// masked positions of the block and commits the best of each row). The blocks cover the stretch from the first
-/// to the last mask of any row. A row that has its end-of-document token with no mask before it is finished:
-/// what is masked behind it is filled with that token. Gives the filled canvas.
+/// masked positions of the block and commits the best of each row). The blocks cover the stretch from the
+/// first to the last mask of any row. A row that has its end-of-document token with no mask before it is
+/// finished: what is masked behind it is filled with that token. Gives the filled canvas.
 at::Tensor denoise(const DiffusionModel& model, const at::Tensor& canvas, const DiffusionSettings& settings,
                    const StepCallback& callback = {});
 

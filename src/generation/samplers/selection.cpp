@@ -9,7 +9,9 @@ namespace megadlm::generation {
 namespace {
 
 /// Counter of a random number: rows and steps share the 64 bits.
-uint64_t key_of(int64_t row, int64_t step) { return (static_cast<uint64_t>(row) << 32) | static_cast<uint64_t>(step); }
+uint64_t key_of(int64_t row, int64_t step) {
+  return (static_cast<uint64_t>(row) << 32) | static_cast<uint64_t>(step);
+}
 
 /// Gumbel noise [n, V] keyed by (row, step, position x V + id).
 at::Tensor gumbel_noise(int64_t columns, const DrawKeys& keys) {
@@ -36,7 +38,8 @@ at::Tensor uniform_scores(const DrawKeys& keys) {
   at::Tensor scores = at::empty({static_cast<int64_t>(keys.row.size())}, at::kDouble);
   double* values = scores.mutable_data_ptr<double>();
   for (size_t i = 0; i < keys.row.size(); ++i) {
-    values[i] = random.uniform_double(key_of(keys.row[i], keys.step), static_cast<uint64_t>(keys.position[i]));
+    values[i] =
+        random.uniform_double(key_of(keys.row[i], keys.step), static_cast<uint64_t>(keys.position[i]));
   }
   return scores;
 }

@@ -30,14 +30,14 @@ struct DrawKeys {
 };
 
 /// Draws a token for each row of `logits` [n, V] and scores it. Banned ids get -inf before anything else.
-/// Token: argmax of logit / temperature + Gumbel noise (LLaDA's argmax of exp(l) / (-log U)^T, in log space and
-/// double); temperature 0: the greatest logit. Score by `remasking`: probability of the drawn token under the
-/// noise-free soft maximum, a uniform number, sum of p log p, or the gap between the two likeliest.
+/// Token: argmax of logit / temperature + Gumbel noise (LLaDA's argmax of exp(l) / (-log U)^T, in log space
+/// and double); temperature 0: the greatest logit. Score by `remasking`: probability of the drawn token under
+/// the noise-free soft maximum, a uniform number, sum of p log p, or the gap between the two likeliest.
 Draft draft_tokens(const at::Tensor& logits, const BannedIds& banned, double temperature,
                    config::Remasking remasking, const DrawKeys& keys);
 
-/// How many of `masked` positions each of `steps` steps commits: masked / steps each, and one more in the first
-/// masked % steps. Steps that would commit none are left out.
+/// How many of `masked` positions each of `steps` steps commits: masked / steps each, and one more in the
+/// first masked % steps. Steps that would commit none are left out.
 std::vector<int64_t> commit_schedule(int64_t masked, int64_t steps);
 
 }  // namespace megadlm::generation

@@ -12,15 +12,16 @@ namespace megadlm::models {
 
 Decoder::Decoder(const config::Architecture& architecture, uint64_t seed) : architecture_(architecture) {
   const auto matrix = [&](const std::string& name, int64_t rows) {
-    parameters_.push_back({name,
-                           nn::normal_parameter({rows, architecture_.hidden_size}, architecture_.init_method_std, seed,
-                                                name),
-                           true});
+    parameters_.push_back(
+        {name,
+         nn::normal_parameter({rows, architecture_.hidden_size}, architecture_.init_method_std, seed, name),
+         true});
     return parameters_.size() - 1;
   };
   word_embeddings_ = matrix("embedding.word_embeddings.weight", architecture_.padded_vocab_size);
   if (architecture_.position_embedding_type == config::PositionEmbedding::learned_absolute) {
-    position_embeddings_ = matrix("embedding.position_embeddings.weight", architecture_.max_position_embeddings);
+    position_embeddings_ =
+        matrix("embedding.position_embeddings.weight", architecture_.max_position_embeddings);
   }
   const auto norm = [&](const std::string& name) {
     return nn::Norm(architecture_.normalization, architecture_.hidden_size, architecture_.norm_epsilon, name,
@@ -30,7 +31,8 @@ Decoder::Decoder(const config::Architecture& architecture, uint64_t seed) : arch
     const std::string name = fmt::format("decoder.layers.{}", i);
     layers_.push_back({norm(name + ".input_layernorm"),
                        nn::SelfAttention(architecture_, i, seed, name + ".self_attention", parameters_),
-                       norm(name + ".pre_mlp_layernorm"), nn::Mlp(architecture_, seed, name + ".mlp", parameters_)});
+                       norm(name + ".pre_mlp_layernorm"),
+                       nn::Mlp(architecture_, seed, name + ".mlp", parameters_)});
   }
   final_norm_ = norm("decoder.final_layernorm");
   if (architecture_.untie_embeddings_and_output_weights) {
@@ -44,7 +46,8 @@ Decoder::Decoder(const config::Architecture& architecture, uint64_t seed) : arch
 
 void Decoder::to(at::Device device) {
   for (nn::Parameter& parameter : parameters_) {
-    if (parameter.value.device() != device) parameter.value = parameter.value.detach().to(device).requires_grad_(true);
+    if (parameter.value.device() != device)
+      parameter.value = parameter.value.detach().to(device).requires_grad_(true);
   }
   if (rotary_table_.defined()) rotary_table_ = rotary_table_.to(device);
 }
@@ -55,7 +58,8 @@ at::Tensor Decoder::embed(const ModelInput& input, int64_t first_position) const
   const at::Tensor positions =
       input.positions.defined()
           ? input.positions
-          : at::arange(first_position, first_position + input.tokens.size(1), input.tokens.options()).unsqueeze(0);
+          : at::arange(first_position, first_position + input.tokens.size(1), input.tokens.options())
+                .unsqueeze(0);
   return words + ops::embedding(positions, parameters_[*position_embeddings_].value);
 }
 
@@ -63,10 +67,11 @@ at::Tensor Decoder::hidden(const ModelInput& input) const {
   const int64_t first_position = input.cache != nullptr ? input.cache->length : 0;
   const int64_t last = first_position + input.tokens.size(1);
   base::require(input.positions.defined() || last <= architecture_.max_position_embeddings,
-                "a row of {} tokens is longer than the model's {} positions (--max-position-embeddings)", last,
-                architecture_.max_position_embeddings);
+                "a row of {} tokens is longer than the model's {} positions (--max-position-embeddings)",
+                last, architecture_.max_position_embeddings);
   if (input.cache != nullptr) input.cache->layers.resize(layers_.size());
-  const nn::AttentionContext context{rotary_table_, input.positions, first_position, input.visibility, input.cache};
+  const nn::AttentionContext context{rotary_table_, input.positions, first_position, input.visibility,
+                                     input.cache};
 
   at::Tensor residual = embed(input, first_position);
   at::Tensor normed = layers_.front().input_norm.forward(residual, parameters_);
@@ -88,7 +93,8 @@ const at::Tensor& Decoder::output_weight() const {
 
 at::Tensor Decoder::logits(const at::Tensor& hidden) const { return at::linear(hidden, output_weight()); }
 
-at::Tensor Decoder::loss(const at::Tensor& hidden, const at::Tensor& targets, const at::Tensor& weights) const {
+at::Tensor Decoder::loss(const at::Tensor& hidden, const at::Tensor& targets,
+                         const at::Tensor& weights) const {
   return nn::weighted_loss(hidden, output_weight(), targets, weights, architecture_.vocab_size);
 }
 

@@ -22,7 +22,8 @@ class Decoder : public LanguageModel {
   void to(at::Device device) override;
   at::Tensor hidden(const ModelInput& input) const override;
   at::Tensor logits(const at::Tensor& hidden) const override;
-  at::Tensor loss(const at::Tensor& hidden, const at::Tensor& targets, const at::Tensor& weights) const override;
+  at::Tensor loss(const at::Tensor& hidden, const at::Tensor& targets,
+                  const at::Tensor& weights) const override;
 
  private:
   struct Layer {

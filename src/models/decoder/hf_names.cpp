@@ -39,7 +39,9 @@ constexpr std::array kOtherNames{
 struct Location {
   std::string module, kind;
   Fusion fusion;
-  std::string part(std::string_view projection) const { return fmt::format("{}.{}.{}", module, projection, kind); }
+  std::string part(std::string_view projection) const {
+    return fmt::format("{}.{}.{}", module, projection, kind);
+  }
 };
 
 Location locate(const std::string& name) {
@@ -92,7 +94,8 @@ config::Architecture architecture_from_hugging_face(const nlohmann::json& config
   if (config.contains(rope_key) && config[rope_key].is_object()) {
     const nlohmann::json& rope = config[rope_key];
     const std::string kind = rope.value("rope_type", rope.value("type", "default"));
-    base::require(kind == "default", "{}: {} of type '{}' is not supported; only default is", place, rope_key, kind);
+    base::require(kind == "default", "{}: {} of type '{}' is not supported; only default is", place, rope_key,
+                  kind);
     rope_theta = rope.value("rope_theta", rope_theta);
   }
 
@@ -131,14 +134,16 @@ at::Tensor from_hugging_face(const config::Architecture& architecture, const std
       break;
   }
   const int64_t groups = architecture.num_query_groups;
-  return at::cat({by_group(source(location.part("q_proj")), groups), by_group(source(location.part("k_proj")), groups),
+  return at::cat({by_group(source(location.part("q_proj")), groups),
+                  by_group(source(location.part("k_proj")), groups),
                   by_group(source(location.part("v_proj")), groups)},
                  1)
       .flatten(0, 1);
 }
 
 std::vector<std::pair<std::string, at::Tensor>> to_hugging_face(const config::Architecture& architecture,
-                                                                const std::string& name, const at::Tensor& tensor) {
+                                                                const std::string& name,
+                                                                const at::Tensor& tensor) {
   const Location location = locate(name);
   if (location.fusion == Fusion::none) return {{location.module + "." + location.kind, tensor}};
   if (location.fusion == Fusion::gate_up) {
@@ -149,7 +154,9 @@ std::vector<std::pair<std::string, at::Tensor>> to_hugging_face(const config::Ar
   const int64_t groups = architecture.num_query_groups, channels = architecture.kv_channels;
   const at::Tensor grouped = by_group(tensor, groups);
   const int64_t queries = grouped.size(1) - 2 * channels;
-  const auto rows = [&](int64_t begin, int64_t end) { return grouped.slice(1, begin, end).flatten(0, 1).contiguous(); };
+  const auto rows = [&](int64_t begin, int64_t end) {
+    return grouped.slice(1, begin, end).flatten(0, 1).contiguous();
+  };
   return {{location.part("q_proj"), rows(0, queries)},
           {location.part("k_proj"), rows(queries, queries + channels)},
           {location.part("v_proj"), rows(queries + channels, queries + 2 * channels)}};

@@ -26,6 +26,7 @@ at::Tensor from_hugging_face(const config::Architecture& architecture, const std
 
 /// The inverse: the Hugging Face tensors that a native parameter (or its gradient) consists of.
 std::vector<std::pair<std::string, at::Tensor>> to_hugging_face(const config::Architecture& architecture,
-                                                                const std::string& name, const at::Tensor& tensor);
+                                                                const std::string& name,
+                                                                const at::Tensor& tensor);
 
 }  // namespace megadlm::models

@@ -14,7 +14,8 @@ namespace {
 std::optional<Norm> head_norm(const config::Architecture& architecture, const std::string& name,
                               std::vector<Parameter>& parameters) {
   if (!architecture.qk_layernorm) return std::nullopt;
-  return Norm(architecture.normalization, architecture.kv_channels, architecture.norm_epsilon, name, parameters);
+  return Norm(architecture.normalization, architecture.kv_channels, architecture.norm_epsilon, name,
+              parameters);
 }
 
 /// Appends this pass's keys and values to those of the earlier passes; gives all of them.

@@ -23,8 +23,8 @@ struct AttentionContext {
 /// (Megatron-LM's order, so that a split over groups is a split over rows).
 class SelfAttention {
  public:
-  SelfAttention(const config::Architecture& architecture, int64_t layer, uint64_t seed, const std::string& name,
-                std::vector<Parameter>& parameters);
+  SelfAttention(const config::Architecture& architecture, int64_t layer, uint64_t seed,
+                const std::string& name, std::vector<Parameter>& parameters);
 
   /// [b, s, hidden] → [b, s, hidden].
   at::Tensor forward(const at::Tensor& x, const AttentionContext& context,

@@ -15,8 +15,9 @@ at::Tensor weighted_loss(const at::Tensor& hidden, const at::Tensor& weight, con
   if (rows.numel() == flat_weights.numel()) {
     return ops::linear_cross_entropy(flat_hidden, weight, flat_targets, flat_weights, valid_vocab_size);
   }
-  return ops::linear_cross_entropy(flat_hidden.index_select(0, rows), weight, flat_targets.index_select(0, rows),
-                                   flat_weights.index_select(0, rows), valid_vocab_size);
+  return ops::linear_cross_entropy(flat_hidden.index_select(0, rows), weight,
+                                   flat_targets.index_select(0, rows), flat_weights.index_select(0, rows),
+                                   valid_vocab_size);
 }
 
 }  // namespace megadlm::nn

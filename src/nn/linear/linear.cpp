@@ -6,10 +6,11 @@
 
 namespace megadlm::nn {
 
-Linear::Linear(int64_t in, int64_t out, bool bias, double standard_deviation, uint64_t seed, const std::string& name,
-               std::vector<Parameter>& parameters)
+Linear::Linear(int64_t in, int64_t out, bool bias, double standard_deviation, uint64_t seed,
+               const std::string& name, std::vector<Parameter>& parameters)
     : weight_(parameters.size()) {
-  parameters.push_back({name + ".weight", normal_parameter({out, in}, standard_deviation, seed, name + ".weight"), true});
+  parameters.push_back(
+      {name + ".weight", normal_parameter({out, in}, standard_deviation, seed, name + ".weight"), true});
   if (bias) {
     bias_ = parameters.size();
     parameters.push_back({name + ".bias", at::zeros({out}).requires_grad_(true), false});

@@ -14,8 +14,8 @@ namespace megadlm::nn {
 class Linear {
  public:
   /// Appends `<name>.weight` (normal, keyed by seed and name) and, with `bias`, `<name>.bias` (zeros).
-  Linear(int64_t in, int64_t out, bool bias, double standard_deviation, uint64_t seed, const std::string& name,
-         std::vector<Parameter>& parameters);
+  Linear(int64_t in, int64_t out, bool bias, double standard_deviation, uint64_t seed,
+         const std::string& name, std::vector<Parameter>& parameters);
 
   at::Tensor forward(const at::Tensor& x, const std::vector<Parameter>& parameters) const;
 

@@ -15,7 +15,8 @@ Mlp::Mlp(const config::Architecture& architecture, uint64_t seed, const std::str
          std::vector<Parameter>& parameters)
     : activation_(architecture.activation()),
       fc1_(architecture.hidden_size, architecture.ffn_hidden_size * (architecture.gated() ? 2 : 1),
-           !architecture.disable_bias_linear, architecture.init_method_std, seed, name + ".linear_fc1", parameters),
+           !architecture.disable_bias_linear, architecture.init_method_std, seed, name + ".linear_fc1",
+           parameters),
       fc2_(architecture.ffn_hidden_size, architecture.hidden_size, !architecture.disable_bias_linear,
            output_standard_deviation(architecture), seed, name + ".linear_fc2", parameters) {}
 

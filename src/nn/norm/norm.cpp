@@ -28,9 +28,10 @@ at::Tensor Norm::forward(const at::Tensor& x, const std::vector<Parameter>& para
 
 std::pair<at::Tensor, at::Tensor> Norm::add_forward(const at::Tensor& residual, const at::Tensor& x,
                                                     const std::vector<Parameter>& parameters) const {
-  const auto [normed, sum] = kind_ == config::Normalization::rms_norm
-                                 ? ops::add_rms_norm(residual, x, weight(parameters), epsilon_)
-                                 : ops::add_layer_norm(residual, x, weight(parameters), bias(parameters), epsilon_);
+  const auto [normed, sum] =
+      kind_ == config::Normalization::rms_norm
+          ? ops::add_rms_norm(residual, x, weight(parameters), epsilon_)
+          : ops::add_layer_norm(residual, x, weight(parameters), bias(parameters), epsilon_);
   return {normed, sum};
 }
 

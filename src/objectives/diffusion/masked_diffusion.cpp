@@ -29,7 +29,8 @@ MaskedDiffusion::MaskedDiffusion(const config::ObjectiveOptions& options, int64_
     : options_(options), noise_(options, seed), mask_token_(mask_token) {}
 
 at::Tensor MaskedDiffusion::maskable(const data::RowBatch& rows) const {
-  at::Tensor allowed = rows.loss_mask.defined() ? rows.loss_mask.ne(0) : at::ones_like(rows.tokens, at::kBool);
+  at::Tensor allowed =
+      rows.loss_mask.defined() ? rows.loss_mask.ne(0) : at::ones_like(rows.tokens, at::kBool);
   if (options_.model_running_mode != config::RunningMode::diffusion_shifted) return allowed;
   allowed = allowed.clone();
   allowed.select(1, 0).fill_(false);

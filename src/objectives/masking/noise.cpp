@@ -24,7 +24,8 @@ double NoiseSchedule::time(int64_t sample) const {
     u = time_.uniform_double(static_cast<uint64_t>(sample), 0);
   } else {
     // Consecutive multiples of the golden ratio, taken modulo 1, leave gaps of almost equal size.
-    const double turned = time_.uniform_double(0, 1) + std::fmod(static_cast<double>(sample) * kGoldenRatio, 1.0);
+    const double turned =
+        time_.uniform_double(0, 1) + std::fmod(static_cast<double>(sample) * kGoldenRatio, 1.0);
     u = turned - std::floor(turned);
   }
   return (1 - options_.difflm_time_epsilon) * u + options_.difflm_time_epsilon;

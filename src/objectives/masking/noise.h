@@ -12,13 +12,13 @@ namespace megadlm::objectives {
 
 /// Which positions of a batch are replaced by the mask token, and the weight of each.
 struct Noise {
-  at::Tensor masked;   ///< [b, s] bool
-  at::Tensor weights;  ///< [b, s] f32: 1/p at masked positions, 0 elsewhere
+  at::Tensor masked;    ///< [b, s] bool
+  at::Tensor weights;   ///< [b, s] f32: 1/p at masked positions, 0 elsewhere
   double maskable = 0;  ///< number of positions that could have been masked
 };
 
-/// Draws masks: time t = (1 - epsilon) u + epsilon of a row, each maskable position masked with probability t,
-/// at least one a row (a uniform one where the draw gave none). p is the row's exact masked fraction
+/// Draws masks: time t = (1 - epsilon) u + epsilon of a row, each maskable position masked with probability
+/// t, at least one a row (a uniform one where the draw gave none). p is the row's exact masked fraction
 /// (MegaDLMs) or t (LLaDA), by option. Every number is keyed by the row's sample number.
 class NoiseSchedule {
  public:

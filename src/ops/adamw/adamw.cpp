@@ -17,7 +17,9 @@ namespace {
 
 constexpr int64_t kBlock = 1 << 15;  // elements; sums of a block do not depend on the number of threads
 
-const AdamWKernels& kernels() { return choose(portable::adamw_kernels, avx2::adamw_kernels, avx512::adamw_kernels); }
+const AdamWKernels& kernels() {
+  return choose(portable::adamw_kernels, avx2::adamw_kernels, avx512::adamw_kernels);
+}
 
 }  // namespace
 
@@ -26,7 +28,8 @@ void adamw_step(at::Tensor& master, at::Tensor& exp_avg, at::Tensor& exp_avg_sq,
   base::require(master.sizes() == gradient.sizes(), "adamw: the gradient's shape is not the weight's");
   const bool fits = fits_kernels(master) && fits_kernels(gradient) && master.is_contiguous() &&
                     (compute_copy == nullptr || (is_bf16(*compute_copy) && compute_copy->is_contiguous()));
-  report_choice("adamw", fits ? name_of(current_isa()) : "reference", fits ? "" : "a type or device has no kernel");
+  report_choice("adamw", fits ? name_of(current_isa()) : "reference",
+                fits ? "" : "a type or device has no kernel");
   if (!fits) {
     reference::adamw_step(master, exp_avg, exp_avg_sq, gradient, compute_copy, step);
     return;
@@ -46,7 +49,8 @@ void adamw_step(at::Tensor& master, at::Tensor& exp_avg, at::Tensor& exp_avg_sq,
   arguments.epsilon = static_cast<float>(step.eps);
   arguments.gradient_scale = step.gradient_scale;
   const auto run = is_bf16(plain) ? kernels().step_bf16 : kernels().step_f32;
-  at::parallel_for(0, master.numel(), kBlock, [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
+  at::parallel_for(0, master.numel(), kBlock,
+                   [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
 }
 
 double squared_norm(const at::Tensor& gradient) {
@@ -57,7 +61,8 @@ double squared_norm(const at::Tensor& gradient) {
   const auto run = is_bf16(plain) ? kernels().squares_bf16 : kernels().squares_f32;
   const void* values = plain.const_data_ptr();
   at::parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) sums[i] = run(values, i * kBlock, std::min(count, (i + 1) * kBlock));
+    for (int64_t i = begin; i < end; ++i)
+      sums[i] = run(values, i * kBlock, std::min(count, (i + 1) * kBlock));
   });
   double total = 0;
   for (const double sum : sums) total += sum;

@@ -12,8 +12,8 @@ struct AdamWStep {
   float gradient_scale = 1;
 };
 
-/// One AdamW update (Loshchilov and Hutter, 2019; PyTorch's form) of fp32 master and moments with a fp32, bf16
-/// or fp16 gradient; `compute_copy`, when given, receives the new master in its type.
+/// One AdamW update (Loshchilov and Hutter, 2019; PyTorch's form) of fp32 master and moments with a fp32,
+/// bf16 or fp16 gradient; `compute_copy`, when given, receives the new master in its type.
 void adamw_step(at::Tensor& master, at::Tensor& exp_avg, at::Tensor& exp_avg_sq, const at::Tensor& gradient,
                 at::Tensor* compute_copy, const AdamWStep& step);
 

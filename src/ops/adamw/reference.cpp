@@ -14,7 +14,8 @@ void adamw_step(at::Tensor& master, at::Tensor& exp_avg, at::Tensor& exp_avg_sq,
   master.mul_(1 - step.lr * step.weight_decay);
   exp_avg.mul_(step.beta1).add_(scaled, 1 - step.beta1);
   exp_avg_sq.mul_(step.beta2).addcmul_(scaled, scaled, 1 - step.beta2);
-  const double correction1 = 1 - std::pow(step.beta1, step.step), correction2 = 1 - std::pow(step.beta2, step.step);
+  const double correction1 = 1 - std::pow(step.beta1, step.step),
+               correction2 = 1 - std::pow(step.beta2, step.step);
   const at::Tensor denominator = (exp_avg_sq.sqrt() / std::sqrt(correction2)).add_(step.eps);
   master.addcdiv_(exp_avg, denominator, -step.lr / correction1);
   if (compute_copy != nullptr) compute_copy->copy_(master);

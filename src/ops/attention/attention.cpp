@@ -14,7 +14,9 @@ at::Tensor visible_pairs(const Visibility& visibility, int64_t queries, int64_t 
   if (visibility.kind == Visibility::Kind::causal) {
     visible = key.unsqueeze(0).le(query.unsqueeze(1)).view({1, 1, queries, keys});
   } else if (visibility.kind == Visibility::Kind::block_causal) {
-    const auto block = [&](const at::Tensor& position) { return position.floor_divide(visibility.block_size); };
+    const auto block = [&](const at::Tensor& position) {
+      return position.floor_divide(visibility.block_size);
+    };
     visible = block(key).unsqueeze(0).le(block(query).unsqueeze(1)).view({1, 1, queries, keys});
   }
   if (!visibility.segments.defined()) return visible;
@@ -27,7 +29,8 @@ at::Tensor visible_pairs(const Visibility& visibility, int64_t queries, int64_t 
 at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                      const Visibility& visibility, double scale) {
   const int64_t queries = query.size(1), keys = key.size(1);
-  const bool causal = visibility.kind == Visibility::Kind::causal && !visibility.segments.defined() && queries == keys;
+  const bool causal =
+      visibility.kind == Visibility::Kind::causal && !visibility.segments.defined() && queries == keys;
   std::optional<at::Tensor> bias;
   if (!causal) {
     const at::Tensor visible = visible_pairs(visibility, queries, keys);
@@ -36,8 +39,8 @@ at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::T
     }
   }
   const bool grouped = query.size(2) != key.size(2);
-  return at::scaled_dot_product_attention(query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2), bias, 0.0,
-                                          causal, scale, grouped)
+  return at::scaled_dot_product_attention(query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2),
+                                          bias, 0.0, causal, scale, grouped)
       .transpose(1, 2);
 }
 

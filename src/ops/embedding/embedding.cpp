@@ -26,7 +26,8 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
     const auto wide = gradient.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     at::Tensor sums = at::zeros({present.numel(), gradient.size(1)}, gradient.options().dtype(wide));
     sums.index_add_(0, places.reshape({-1}), gradient.to(wide));
-    at::Tensor result = at::zeros({context->saved_data["rows"].toInt(), gradient.size(1)}, gradient.options());
+    at::Tensor result =
+        at::zeros({context->saved_data["rows"].toInt(), gradient.size(1)}, gradient.options());
     result.index_copy_(0, present, sums.to(gradient.scalar_type()));
     return {at::Tensor(), result};
   }

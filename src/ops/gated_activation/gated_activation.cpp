@@ -18,7 +18,8 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 const GatedActivationKernels& kernels() {
-  return choose(portable::gated_activation_kernels, avx2::gated_activation_kernels, avx512::gated_activation_kernels);
+  return choose(portable::gated_activation_kernels, avx2::gated_activation_kernels,
+                avx512::gated_activation_kernels);
 }
 
 struct GatedActivationFunction : torch::autograd::Function<GatedActivationFunction> {
@@ -28,7 +29,8 @@ struct GatedActivationFunction : torch::autograd::Function<GatedActivationFuncti
     shape.back() /= 2;
     at::Tensor y = at::empty(shape, input.options());
     const auto run = is_bf16(input) ? kernels().forward_bf16[kind] : kernels().forward_f32[kind];
-    const GatedActivationKernels::Forward arguments{input.const_data_ptr(), y.mutable_data_ptr(), shape.back()};
+    const GatedActivationKernels::Forward arguments{input.const_data_ptr(), y.mutable_data_ptr(),
+                                                    shape.back()};
     at::parallel_for(0, rows_of(y), row_grain(shape.back()),
                      [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
     context->save_for_backward({input});

@@ -6,8 +6,8 @@
 
 namespace megadlm::ops {
 
-/// The most floating-point operations a second that products of [size, size] and [size, 3 x size] reach on the
-/// processor, of a few tries within about half a second.
+/// The most floating-point operations a second that products of [size, size] and [size, 3 x size] reach on
+/// the processor, of a few tries within about half a second.
 double measure_gemm_flops(at::ScalarType type, int64_t size);
 
 }  // namespace megadlm::ops

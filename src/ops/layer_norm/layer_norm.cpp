@@ -9,7 +9,8 @@ at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::T
 }
 
 std::tuple<at::Tensor, at::Tensor> add_layer_norm(const at::Tensor& residual, const at::Tensor& x,
-                                                  const at::Tensor& weight, const at::Tensor& bias, double epsilon) {
+                                                  const at::Tensor& weight, const at::Tensor& bias,
+                                                  double epsilon) {
   const at::Tensor sum = residual + x;
   return {layer_norm(sum, weight, bias, epsilon), sum};
 }

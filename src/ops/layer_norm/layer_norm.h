@@ -11,6 +11,7 @@ at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::T
 
 /// (layer_norm(residual + x), residual + x).
 std::tuple<at::Tensor, at::Tensor> add_layer_norm(const at::Tensor& residual, const at::Tensor& x,
-                                                  const at::Tensor& weight, const at::Tensor& bias, double epsilon);
+                                                  const at::Tensor& weight, const at::Tensor& bias,
+                                                  double epsilon);
 
 }  // namespace megadlm::ops

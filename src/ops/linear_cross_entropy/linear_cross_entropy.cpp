@@ -26,7 +26,8 @@ const CrossEntropyKernels& kernels() {
 }
 
 /// Adds the gradient of one chunk's share of the weight; in fp32 where there are several chunks.
-void add_weight_gradient(at::Tensor& sum, const at::Tensor& grad_logits, const at::Tensor& hidden, bool only_chunk) {
+void add_weight_gradient(at::Tensor& sum, const at::Tensor& grad_logits, const at::Tensor& hidden,
+                         bool only_chunk) {
   at::Tensor part = at::mm(grad_logits.t(), hidden);
   if (only_chunk) {
     sum = part;
@@ -56,15 +57,16 @@ struct LinearCrossEntropyFunction : torch::autograd::Function<LinearCrossEntropy
     const bool only_chunk = rows <= chunk;
     at::Tensor losses = at::empty({rows}, at::kFloat);
     at::Tensor grad_hidden = with_gradient ? at::empty_like(hidden) : at::Tensor(), grad_weight;
-    const auto run = with_gradient ? (is_bf16(hidden) ? kernels().loss_and_gradient_bf16 : kernels().loss_and_gradient_f32)
-                                   : (is_bf16(hidden) ? kernels().loss_bf16 : kernels().loss_f32);
+    const auto run =
+        with_gradient ? (is_bf16(hidden) ? kernels().loss_and_gradient_bf16 : kernels().loss_and_gradient_f32)
+                      : (is_bf16(hidden) ? kernels().loss_bf16 : kernels().loss_f32);
     for (int64_t begin = 0; begin < rows; begin += chunk) {
       const int64_t end = std::min(rows, begin + chunk);
       const at::Tensor part = hidden.slice(0, begin, end);
       at::Tensor logits = at::mm(part, valid.t());
-      const CrossEntropyKernels::Rows arguments{logits.mutable_data_ptr(), targets.const_data_ptr<int64_t>() + begin,
-                                                weights.const_data_ptr<float>() + begin,
-                                                losses.mutable_data_ptr<float>() + begin, valid_vocab};
+      const CrossEntropyKernels::Rows arguments{
+          logits.mutable_data_ptr(), targets.const_data_ptr<int64_t>() + begin,
+          weights.const_data_ptr<float>() + begin, losses.mutable_data_ptr<float>() + begin, valid_vocab};
       at::parallel_for(0, end - begin, 1, [&](int64_t first, int64_t last) { run(arguments, first, last); });
       if (!with_gradient) continue;
       at::Tensor target = grad_hidden.slice(0, begin, end);
@@ -89,14 +91,14 @@ struct LinearCrossEntropyFunction : torch::autograd::Function<LinearCrossEntropy
   }
 };
 
-void check(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets, const at::Tensor& weights,
-           int64_t valid_vocab) {
+void check(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets,
+           const at::Tensor& weights, int64_t valid_vocab) {
   base::require(hidden.dim() == 2 && weight.dim() == 2 && hidden.size(1) == weight.size(1),
                 "linear_cross_entropy: hidden must be [n, h] and the weight [V, h]");
   base::require(targets.sizes() == weights.sizes() && targets.dim() == 1 && targets.size(0) == hidden.size(0),
                 "linear_cross_entropy: targets and weights must be [n]");
-  base::require(valid_vocab >= 1 && valid_vocab <= weight.size(0), "linear_cross_entropy: {} valid of {} columns",
-                valid_vocab, weight.size(0));
+  base::require(valid_vocab >= 1 && valid_vocab <= weight.size(0),
+                "linear_cross_entropy: {} valid of {} columns", valid_vocab, weight.size(0));
   if (targets.numel() == 0 || !targets.device().is_cpu()) return;
   const auto [lowest, highest] = at::aminmax(targets);
   base::require(lowest.item<int64_t>() >= 0 && highest.item<int64_t>() < valid_vocab,
@@ -114,8 +116,8 @@ at::Tensor linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weig
                 fits ? "" : "the type or device has no kernel");
   if (!fits) return reference::linear_cross_entropy(hidden, weight, targets, weights, valid_vocab);
   const bool with_gradient = at::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
-  return LinearCrossEntropyFunction::apply(hidden, weight, targets.contiguous(), weights.contiguous(), valid_vocab,
-                                           with_gradient);
+  return LinearCrossEntropyFunction::apply(hidden, weight, targets.contiguous(), weights.contiguous(),
+                                           valid_vocab, with_gradient);
 }
 
 }  // namespace megadlm::ops

@@ -40,23 +40,25 @@ at::Tensor table_rows(const at::Tensor& qkv, const QkvRotary& options) {
 struct QkvRotaryFunction : torch::autograd::Function<QkvRotaryFunction> {
   static variable_list forward(AutogradContext* context, const at::Tensor& qkv,
                                const std::optional<at::Tensor>& query_weight,
-                               const std::optional<at::Tensor>& key_weight, const std::optional<at::Tensor>& table,
-                               const at::Tensor& rows,
-                               int64_t heads, int64_t groups, int64_t head_size, double epsilon) {
+                               const std::optional<at::Tensor>& key_weight,
+                               const std::optional<at::Tensor>& table, const at::Tensor& rows, int64_t heads,
+                               int64_t groups, int64_t head_size, double epsilon) {
     const at::Tensor packed = qkv.contiguous();
     const auto make = [&](int64_t count) {
       return at::empty({packed.size(0), packed.size(1), count, head_size}, packed.options());
     };
     at::Tensor query = make(heads), key = make(groups), value = make(groups);
     const at::Tensor none;
-    const variable_list saved{packed, query_weight.value_or(none), key_weight.value_or(none), table.value_or(none), rows};
+    const variable_list saved{packed, query_weight.value_or(none), key_weight.value_or(none),
+                              table.value_or(none), rows};
     context->save_for_backward(saved);
     context->saved_data["heads"] = heads;
     context->saved_data["groups"] = groups;
     context->saved_data["head_size"] = head_size;
     context->saved_data["epsilon"] = epsilon;
-    const QkvRotaryKernels::Forward arguments{shape_from(saved, context), packed.const_data_ptr(), query.mutable_data_ptr(),
-                                              key.mutable_data_ptr(), value.mutable_data_ptr()};
+    const QkvRotaryKernels::Forward arguments{shape_from(saved, context), packed.const_data_ptr(),
+                                              query.mutable_data_ptr(), key.mutable_data_ptr(),
+                                              value.mutable_data_ptr()};
     const auto run = is_bf16(packed) ? kernels().forward_bf16 : kernels().forward_f32;
     at::parallel_for(0, rows.numel(), row_grain(packed.size(-1)),
                      [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
@@ -67,26 +69,37 @@ struct QkvRotaryFunction : torch::autograd::Function<QkvRotaryFunction> {
     const auto saved = context->get_saved_variables();
     const at::Tensor &packed = saved[0], &query_weight = saved[1], &key_weight = saved[2], &rows = saved[4];
     const int64_t size = context->saved_data["head_size"].toInt();
-    const int64_t heads = context->saved_data["heads"].toInt(), groups = context->saved_data["groups"].toInt();
+    const int64_t heads = context->saved_data["heads"].toInt(),
+                  groups = context->saved_data["groups"].toInt();
     const auto gradient = [&](size_t i, int64_t count) {
-      return gradients[i].defined() ? gradients[i].contiguous()
-                                    : at::zeros({packed.size(0), packed.size(1), count, size}, packed.options());
+      return gradients[i].defined()
+                 ? gradients[i].contiguous()
+                 : at::zeros({packed.size(0), packed.size(1), count, size}, packed.options());
     };
-    const at::Tensor grad_query = gradient(0, heads), grad_key = gradient(1, groups), grad_value = gradient(2, groups);
+    const at::Tensor grad_query = gradient(0, heads), grad_key = gradient(1, groups),
+                     grad_value = gradient(2, groups);
     at::Tensor grad_packed = at::empty_like(packed);
     const auto shape = shape_from(saved, context);
     const auto run = is_bf16(packed) ? kernels().backward_bf16 : kernels().backward_f32;
-    const at::Tensor sums = sum_over_row_blocks(rows.numel(), 2 * size, [&](int64_t begin, int64_t end, float* part) {
-      run({shape, packed.const_data_ptr(), grad_query.const_data_ptr(), grad_key.const_data_ptr(),
-           grad_value.const_data_ptr(), grad_packed.mutable_data_ptr(), part, part + size},
-          begin, end);
-    });
+    const at::Tensor sums =
+        sum_over_row_blocks(rows.numel(), 2 * size, [&](int64_t begin, int64_t end, float* part) {
+          run({shape, packed.const_data_ptr(), grad_query.const_data_ptr(), grad_key.const_data_ptr(),
+               grad_value.const_data_ptr(), grad_packed.mutable_data_ptr(), part, part + size},
+              begin, end);
+        });
     const auto weight_gradient = [&](const at::Tensor& weight, int64_t begin) {
       return weight.defined() ? sums.slice(0, begin, begin + size).to(weight.scalar_type()) : at::Tensor();
     };
     const at::Tensor none;
-    return {grad_packed, weight_gradient(query_weight, 0), weight_gradient(key_weight, size), none, none, none, none,
-            none, none};
+    return {grad_packed,
+            weight_gradient(query_weight, 0),
+            weight_gradient(key_weight, size),
+            none,
+            none,
+            none,
+            none,
+            none,
+            none};
   }
 
   static QkvRotaryKernels::Shape shape_from(const variable_list& saved, AutogradContext* context) {
@@ -107,10 +120,12 @@ struct QkvRotaryFunction : torch::autograd::Function<QkvRotaryFunction> {
 /// Why the kernels cannot take this call; empty when they can.
 std::string_view refusal(const at::Tensor& qkv, const QkvRotary& options) {
   if (!fits_kernels(qkv)) return "the type or device has no kernel";
-  if (options.query_norm_bias.defined() || options.key_norm_bias.defined()) return "LayerNorm of heads has no kernel";
+  if (options.query_norm_bias.defined() || options.key_norm_bias.defined())
+    return "LayerNorm of heads has no kernel";
   if (options.head_size > kLargestHead) return "the head is too large for the kernel";
   for (const at::Tensor& weight : {options.query_norm_weight, options.key_norm_weight}) {
-    if (weight.defined() && weight.scalar_type() != qkv.scalar_type()) return "weights and input differ in type";
+    if (weight.defined() && weight.scalar_type() != qkv.scalar_type())
+      return "weights and input differ in type";
   }
   return "";
 }
@@ -131,9 +146,9 @@ QueryKeyValue qkv_rotary(const at::Tensor& qkv, const QkvRotary& options) {
   const std::string_view reason = refusal(qkv, options);
   report_choice("qkv_rotary", reason.empty() ? name_of(current_isa()) : "reference", reason);
   if (!reason.empty()) return reference::qkv_rotary(qkv, options);
-  const auto results =
-      QkvRotaryFunction::apply(qkv, given(options.query_norm_weight), given(options.key_norm_weight),
-                               given(options.rotary_table), table_rows(qkv, options), options.heads, options.groups, options.head_size, options.epsilon);
+  const auto results = QkvRotaryFunction::apply(
+      qkv, given(options.query_norm_weight), given(options.key_norm_weight), given(options.rotary_table),
+      table_rows(qkv, options), options.heads, options.groups, options.head_size, options.epsilon);
   return {results[0], results[1], results[2]};
 }
 

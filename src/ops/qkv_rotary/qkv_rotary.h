@@ -13,7 +13,8 @@ struct QkvRotary {
   at::Tensor rotary_table;  ///< of rotary_table(); undefined: no rotation
   at::Tensor positions;     ///< [b, s] i64; undefined: first_position, first_position + 1, ...
   int64_t first_position = 0;
-  at::Tensor query_norm_weight, query_norm_bias;  ///< [head_size]; undefined weight: no norm; defined bias: LayerNorm
+  at::Tensor query_norm_weight,
+      query_norm_bias;  ///< [head_size]; undefined weight: no norm; defined bias: LayerNorm
   at::Tensor key_norm_weight, key_norm_bias;
 };
 

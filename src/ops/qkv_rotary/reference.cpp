@@ -19,7 +19,8 @@ at::Tensor rotate(const at::Tensor& x, const at::Tensor& table) {
   const at::Tensor wide = x.scalar_type() == at::kDouble ? x : x.to(at::kFloat);
   const at::Tensor cosine = table.slice(-1, 0, half), sine = table.slice(-1, half);
   const at::Tensor first = wide.slice(-1, 0, half), second = wide.slice(-1, half, channels);
-  return at::cat({first * cosine - second * sine, second * cosine + first * sine, wide.slice(-1, channels)}, -1)
+  return at::cat({first * cosine - second * sine, second * cosine + first * sine, wide.slice(-1, channels)},
+                 -1)
       .to(x.scalar_type());
 }
 

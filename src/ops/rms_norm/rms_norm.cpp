@@ -23,8 +23,8 @@ const RmsNormKernels& kernels() {
 
 /// (normed, sum) with an optional residual; one node of the graph for both.
 struct RmsNormFunction : torch::autograd::Function<RmsNormFunction> {
-  static variable_list forward(AutogradContext* context, const std::optional<at::Tensor>& residual, const at::Tensor& x,
-                               const at::Tensor& weight, double epsilon) {
+  static variable_list forward(AutogradContext* context, const std::optional<at::Tensor>& residual,
+                               const at::Tensor& x, const at::Tensor& weight, double epsilon) {
     const at::Tensor input = x.contiguous(), scale = weight.contiguous();
     const at::Tensor added = residual ? residual->contiguous() : at::Tensor();
     const int64_t rows = rows_of(input);
@@ -39,7 +39,8 @@ struct RmsNormFunction : torch::autograd::Function<RmsNormFunction> {
                                             input.size(-1),
                                             static_cast<float>(epsilon)};
     const auto run = is_bf16(input) ? kernels().forward_bf16 : kernels().forward_f32;
-    at::parallel_for(0, rows, row_grain(input.size(-1)), [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
+    at::parallel_for(0, rows, row_grain(input.size(-1)),
+                     [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
     context->save_for_backward({sum, scale, inverse_rms});
     context->saved_data["residual"] = added.defined();
     if (!added.defined()) return {y};
@@ -55,19 +56,22 @@ struct RmsNormFunction : torch::autograd::Function<RmsNormFunction> {
         with_residual && gradients[1].defined() ? gradients[1].contiguous() : at::Tensor();
     at::Tensor grad_x = at::empty_like(x);
     const auto run = is_bf16(x) ? kernels().backward_bf16 : kernels().backward_f32;
-    const at::Tensor grad_weight = sum_over_row_blocks(rows_of(x), x.size(-1), [&](int64_t begin, int64_t end, float* part) {
-      run({x.const_data_ptr(), weight.const_data_ptr(), grad_y.const_data_ptr(),
-           grad_sum.defined() ? grad_sum.const_data_ptr() : nullptr, inverse_rms.const_data_ptr<float>(),
-           grad_x.mutable_data_ptr(), part, x.size(-1)},
-          begin, end);
-    });
-    return {with_residual ? grad_x : at::Tensor(), grad_x, grad_weight.to(weight.scalar_type()), at::Tensor()};
+    const at::Tensor grad_weight =
+        sum_over_row_blocks(rows_of(x), x.size(-1), [&](int64_t begin, int64_t end, float* part) {
+          run({x.const_data_ptr(), weight.const_data_ptr(), grad_y.const_data_ptr(),
+               grad_sum.defined() ? grad_sum.const_data_ptr() : nullptr, inverse_rms.const_data_ptr<float>(),
+               grad_x.mutable_data_ptr(), part, x.size(-1)},
+              begin, end);
+        });
+    return {with_residual ? grad_x : at::Tensor(), grad_x, grad_weight.to(weight.scalar_type()),
+            at::Tensor()};
   }
 };
 
 bool use_kernels(const at::Tensor& x, const at::Tensor& weight) {
   const bool fits = fits_kernels(x) && x.scalar_type() == weight.scalar_type();
-  report_choice("rms_norm", fits ? name_of(current_isa()) : "reference", fits ? "" : "the type or device has no kernel");
+  report_choice("rms_norm", fits ? name_of(current_isa()) : "reference",
+                fits ? "" : "the type or device has no kernel");
   return fits;
 }
 

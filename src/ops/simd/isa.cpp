@@ -74,7 +74,8 @@ void report_choice(std::string_view op, std::string_view implementation, std::st
   if (verbose == nullptr || *verbose != '1') return;
   static std::mutex mutex;
   static std::set<std::string> said;
-  const std::string text = fmt::format("{}: {}{}{}", op, implementation, reason.empty() ? "" : ", since ", reason);
+  const std::string text =
+      fmt::format("{}: {}{}{}", op, implementation, reason.empty() ? "" : ", since ", reason);
   const std::lock_guard lock(mutex);
   if (said.insert(text).second) spdlog::info("{}", text);
 }

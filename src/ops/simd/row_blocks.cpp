@@ -14,9 +14,11 @@ at::Tensor sum_over_row_blocks(int64_t rows, int64_t size,
   const int64_t blocks = std::max<int64_t>((rows + per_block - 1) / per_block, 1);
   at::Tensor parts = at::zeros({blocks, size}, at::kFloat);
   float* data = parts.mutable_data_ptr<float>();
-  at::parallel_for(0, blocks, std::max<int64_t>(1, row_grain(size) / per_block), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) block(i * per_block, std::min((i + 1) * per_block, rows), data + i * size);
-  });
+  at::parallel_for(0, blocks, std::max<int64_t>(1, row_grain(size) / per_block),
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i)
+                       block(i * per_block, std::min((i + 1) * per_block, rows), data + i * size);
+                   });
   for (int64_t i = 1; i < blocks; ++i) {
     const float* part = data + i * size;
     for (int64_t k = 0; k < size; ++k) data[k] += part[k];

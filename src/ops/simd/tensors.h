@@ -6,7 +6,8 @@ namespace megadlm::ops {
 
 /// Whether kernels take this tensor: on the processor, fp32 or bf16.
 inline bool fits_kernels(const at::Tensor& tensor) {
-  return tensor.device().is_cpu() && (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kBFloat16);
+  return tensor.device().is_cpu() &&
+         (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kBFloat16);
 }
 
 /// Rows of a tensor seen as [rows, last dim].

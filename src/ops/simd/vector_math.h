@@ -1,7 +1,7 @@
 #pragma once
 
-// Scalar building blocks that compilers turn into vector code. Everything is in the namespace of the instruction
-// set that the including file is built for, so that no copy leaks into another.
+// Scalar building blocks that compilers turn into vector code. Everything is in the namespace of the
+// instruction set that the including file is built for, so that no copy leaks into another.
 
 #include <bit>
 #include <cmath>

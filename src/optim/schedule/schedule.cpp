@@ -35,9 +35,10 @@ LearningRateSchedule::LearningRateSchedule(const config::ScheduleOptions& option
     return static_cast<double>(samples ? *samples : iterations ? *iterations * global_batch_size : otherwise);
   };
   decay_steps_ = steps(options.lr_decay_samples, options.lr_decay_iters, train_steps);
-  warmup_steps_ = options.lr_warmup_fraction
-                      ? *options.lr_warmup_fraction * decay_steps_
-                      : static_cast<double>(options.lr_warmup_samples + options.lr_warmup_iters * global_batch_size);
+  warmup_steps_ =
+      options.lr_warmup_fraction
+          ? *options.lr_warmup_fraction * decay_steps_
+          : static_cast<double>(options.lr_warmup_samples + options.lr_warmup_iters * global_batch_size);
   wsd_decay_steps_ = steps(options.lr_wsd_decay_samples, options.lr_wsd_decay_iters, 0);
 }
 
@@ -58,7 +59,8 @@ double LearningRateSchedule::rate(int64_t consumed_samples) const {
   if (options_.lr_decay_style == config::DecayStyle::constant) return options_.lr;
   if (steps > decay_steps_) return options_.min_lr;
   if (options_.lr_decay_style == config::DecayStyle::inverse_square_root) {
-    const double rate = options_.lr * std::sqrt(std::max(warmup_steps_, 1.0)) / std::sqrt(std::max(steps, 1.0));
+    const double rate =
+        options_.lr * std::sqrt(std::max(warmup_steps_, 1.0)) / std::sqrt(std::max(steps, 1.0));
     return std::max(options_.min_lr, rate);
   }
   if (options_.lr_decay_style == config::DecayStyle::wsd) {

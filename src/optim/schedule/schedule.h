@@ -12,7 +12,8 @@ class LearningRateSchedule {
  public:
   /// Lengths given in iterations are multiplied by `global_batch_size`; `train_steps` is the length of
   /// training in samples, the default of the decay's length.
-  LearningRateSchedule(const config::ScheduleOptions& options, int64_t global_batch_size, int64_t train_steps);
+  LearningRateSchedule(const config::ScheduleOptions& options, int64_t global_batch_size,
+                       int64_t train_steps);
 
   double rate(int64_t consumed_samples) const;
 

@@ -107,7 +107,8 @@ std::vector<int32_t> BpeTokenizer::encode(std::string_view text) const {
 std::string BpeTokenizer::decode(const std::vector<int32_t>& ids, bool skip_special) const {
   std::string text;
   for (const int32_t id : ids) {
-    base::require(id >= 0 && id < vocab_size(), "token id {} is outside the vocabulary of {}", id, vocab_size());
+    base::require(id >= 0 && id < vocab_size(), "token id {} is outside the vocabulary of {}", id,
+                  vocab_size());
     if (const AddedToken* token = added_.find(id)) {
       if (!skip_special || !token->special) text += token->content;
     } else {

@@ -14,7 +14,9 @@ using nlohmann::json;
 constexpr int64_t kLargestVocabulary = 16'000'000;
 
 std::string type_of(const json& part) {
-  return part.is_object() && part.contains("type") && part["type"].is_string() ? part["type"].get<std::string>() : "";
+  return part.is_object() && part.contains("type") && part["type"].is_string()
+             ? part["type"].get<std::string>()
+             : "";
 }
 
 const json& member(const json& object, const char* key) {
@@ -51,7 +53,8 @@ std::pair<std::string, std::string> halves(const json& merge, const std::string&
 }  // namespace
 
 BpeTokenizer::BpeTokenizer(json parsed, const std::string& place) : json_(std::move(parsed)), place_(place) {
-  base::require(json_.is_object() && json_.contains("model"), "{}: is not a tokenizer.json: it has no 'model'", place);
+  base::require(json_.is_object() && json_.contains("model"),
+                "{}: is not a tokenizer.json: it has no 'model'", place);
   read_model(json_["model"]);
   read_added_tokens(member(json_, "added_tokens"));
   read_normalizer(member(json_, "normalizer"));
@@ -88,8 +91,9 @@ void BpeTokenizer::read_model(const json& model) {
     const auto [left, right] = halves(merge, place_);
     const auto id = [&](const std::string& piece) {
       const auto found = ids_.find(piece);
-      base::require(found != ids_.end(), "{}: merge '{}' '{}' needs the token '{}', which the vocabulary lacks", place_,
-                    left, right, piece);
+      base::require(found != ids_.end(),
+                    "{}: merge '{}' '{}' needs the token '{}', which the vocabulary lacks", place_, left,
+                    right, piece);
       return found->second;
     };
     rules.push_back({id(left), id(right), id(left + right)});
@@ -98,7 +102,8 @@ void BpeTokenizer::read_model(const json& model) {
   if (given(model, "unk_token")) {
     base::require(!flag(model, "fuse_unk", false), "{}: model option 'fuse_unk' is not supported", place_);
     const auto found = ids_.find(model["unk_token"].get<std::string>());
-    base::require(found != ids_.end(), "{}: unk_token {} is not in the vocabulary", place_, model["unk_token"].dump());
+    base::require(found != ids_.end(), "{}: unk_token {} is not in the vocabulary", place_,
+                  model["unk_token"].dump());
     unknown_ = found->second;
   }
 }
@@ -108,8 +113,9 @@ void BpeTokenizer::read_added_tokens(const json& tokens) {
   base::require(tokens.is_array(), "{}: 'added_tokens' is not an array", place_);
   std::vector<AddedToken> added;
   for (const json& entry : tokens) {
-    base::require(entry.is_object() && member(entry, "id").is_number_integer() && member(entry, "content").is_string() &&
-                      entry["id"].get<int64_t>() >= 0 && entry["id"].get<int64_t>() < kLargestVocabulary,
+    base::require(entry.is_object() && member(entry, "id").is_number_integer() &&
+                      member(entry, "content").is_string() && entry["id"].get<int64_t>() >= 0 &&
+                      entry["id"].get<int64_t>() < kLargestVocabulary,
                   "{}: added token {} needs an 'id' and a 'content'", place_, entry.dump());
     AddedToken token;
     token.id = entry["id"].get<int32_t>();
@@ -133,8 +139,9 @@ void BpeTokenizer::read_normalizer(const json& normalizer) {
     for (const json& part : member(normalizer, "normalizers")) read_normalizer(part);
     return;
   }
-  base::require(is_normal_form(type), "{}: normalizer '{}' is not supported; accepted: NFC, NFD, NFKC, NFKD, Sequence",
-                place_, type);
+  base::require(is_normal_form(type),
+                "{}: normalizer '{}' is not supported; accepted: NFC, NFD, NFKC, NFKD, Sequence", place_,
+                type);
   normalizers_.push_back(type);
 }
 
@@ -146,15 +153,16 @@ void BpeTokenizer::read_pre_tokenizer(const json& part) {
   } else if (type == "ByteLevel") {
     byte_level_ = true;
     add_prefix_space_ = flag(part, "add_prefix_space", true);
-    base::require(!add_prefix_space_ || splitters_.empty(), "{}: ByteLevel with add_prefix_space after a Split is not supported",
-                  place_);
+    base::require(!add_prefix_space_ || splitters_.empty(),
+                  "{}: ByteLevel with add_prefix_space after a Split is not supported", place_);
     if (flag(part, "use_regex", true)) splitters_.emplace_back(byte_level_pattern());
   } else if (type == "Split") {
     const json& pattern = member(part, "pattern");
-    base::require(member(part, "behavior") == "Isolated" && !flag(part, "invert", false) && pattern.is_object() &&
-                      member(pattern, "Regex").is_string(),
-                  "{}: pre_tokenizer Split is supported with a Regex, behavior Isolated, not inverted; seen {}", place_,
-                  part.dump());
+    base::require(
+        member(part, "behavior") == "Isolated" && !flag(part, "invert", false) && pattern.is_object() &&
+            member(pattern, "Regex").is_string(),
+        "{}: pre_tokenizer Split is supported with a Regex, behavior Isolated, not inverted; seen {}", place_,
+        part.dump());
     splitters_.emplace_back(pattern["Regex"].get<std::string>());
   } else {
     base::fail("{}: pre_tokenizer '{}' is not supported; accepted: ByteLevel, Split, Sequence", place_, type);
@@ -167,7 +175,8 @@ void BpeTokenizer::check_rest() const {
                 "{}: decoder '{}' is not supported; accepted: ByteLevel", place_, type_of(decoder));
   const std::string processor = type_of(member(json_, "post_processor"));
   if (!processor.empty() && processor != "ByteLevel") {
-    base::warn_once(fmt::format("{}: post_processor '{}' is not applied: nothing is added to encoded text", place_, processor));
+    base::warn_once(fmt::format("{}: post_processor '{}' is not applied: nothing is added to encoded text",
+                                place_, processor));
   }
   for (const char* key : {"truncation", "padding"}) {
     if (!member(json_, key).is_null()) {

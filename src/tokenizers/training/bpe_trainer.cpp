@@ -46,7 +46,8 @@ class Merger {
   explicit Merger(std::vector<Word> words) : words_(std::move(words)) {
     for (size_t i = 0; i < words_.size(); ++i) {
       const auto& symbols = words_[i].symbols;
-      for (size_t k = 0; k + 1 < symbols.size(); ++k) change({symbols[k], symbols[k + 1]}, words_[i].count, i);
+      for (size_t k = 0; k + 1 < symbols.size(); ++k)
+        change({symbols[k], symbols[k + 1]}, words_[i].count, i);
     }
     push_changed();
   }
@@ -123,8 +124,8 @@ class Merger {
 };
 
 nlohmann::json special_token(int64_t id, const std::string& content) {
-  return {{"id", id},         {"content", content}, {"single_word", false}, {"lstrip", false},
-          {"rstrip", false},  {"normalized", false}, {"special", true}};
+  return {{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},
+          {"rstrip", false}, {"normalized", false}, {"special", true}};
 }
 
 /// tokenizer.json around a vocabulary and merges.
@@ -146,9 +147,10 @@ std::string tokenizer_json(const BpeTrainingOptions& options, const nlohmann::js
                                 {"ignore_merges", false},
                                 {"vocab", vocabulary},
                                 {"merges", merges}};
-  const nlohmann::json json = {{"version", "1.0"},       {"truncation", nullptr},     {"padding", nullptr},
-                               {"added_tokens", added},  {"normalizer", nullptr},     {"pre_tokenizer", byte_level},
-                               {"post_processor", nullptr}, {"decoder", byte_level}, {"model", model}};
+  const nlohmann::json json = {
+      {"version", "1.0"},          {"truncation", nullptr}, {"padding", nullptr},
+      {"added_tokens", added},     {"normalizer", nullptr}, {"pre_tokenizer", byte_level},
+      {"post_processor", nullptr}, {"decoder", byte_level}, {"model", model}};
   return json.dump(1) + "\n";
 }
 
@@ -159,10 +161,12 @@ struct BpeTrainer::State {
   std::unordered_map<std::string, int64_t> counts;
 };
 
-BpeTrainer::BpeTrainer(const BpeTrainingOptions& options) : options_(options), state_(std::make_unique<State>()) {
+BpeTrainer::BpeTrainer(const BpeTrainingOptions& options)
+    : options_(options), state_(std::make_unique<State>()) {
   const int64_t smallest = static_cast<int64_t>(options.special_tokens.size()) + 256;
-  base::require(options.vocab_size >= smallest, "--vocab-size {}: a byte-level vocabulary has at least {} tokens",
-                options.vocab_size, smallest);
+  base::require(options.vocab_size >= smallest,
+                "--vocab-size {}: a byte-level vocabulary has at least {} tokens", options.vocab_size,
+                smallest);
 }
 
 BpeTrainer::~BpeTrainer() = default;
@@ -178,7 +182,8 @@ void BpeTrainer::add(std::string_view document) {
 }
 
 std::string BpeTrainer::train() const {
-  base::require(!state_->counts.empty(), "tokenizer train: the text is empty; there is nothing to learn from");
+  base::require(!state_->counts.empty(),
+                "tokenizer train: the text is empty; there is nothing to learn from");
   std::vector<std::string> pieces = options_.special_tokens;
   // The alphabet in the order of its characters, whose UTF-8 sorts as they do.
   const std::set<std::string> alphabet(byte_alphabet().begin(), byte_alphabet().end());

@@ -10,12 +10,12 @@ namespace megadlm::tokenizers {
 
 /// What a trained tokenizer is to have.
 struct BpeTrainingOptions {
-  int64_t vocab_size = 0;  ///< special tokens included
+  int64_t vocab_size = 0;                                                ///< special tokens included
   std::vector<std::string> special_tokens{"<|endoftext|>", "<|mask|>"};  ///< the first ids
 };
 
 /// Counts the pieces of documents that GPT-2's pattern cuts, then merges the most frequent pair again and
-/// again (ties: the smaller ids), as Hugging Face's BpeTrainer does with the byte alphabet. 
+/// again (ties: the smaller ids), as Hugging Face's BpeTrainer does with the byte alphabet.
 class BpeTrainer {
  public:
   explicit BpeTrainer(const BpeTrainingOptions& options);

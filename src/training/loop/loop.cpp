@@ -21,9 +21,9 @@ bool divides(const std::optional<int64_t>& interval, int64_t iteration) {
 }  // namespace
 
 TrainingLoop::TrainingLoop(TrainStep& step, const optim::LearningRateSchedule& schedule,
-                           const config::TrainingOptions& training, const config::CheckpointOptions& checkpoint,
-                           const config::LoggingOptions& logging, SpeedModel speed, LoopHooks hooks,
-                           TrainingState& state)
+                           const config::TrainingOptions& training,
+                           const config::CheckpointOptions& checkpoint, const config::LoggingOptions& logging,
+                           SpeedModel speed, LoopHooks hooks, TrainingState& state)
     : step_(step),
       schedule_(schedule),
       training_(training),
@@ -63,8 +63,8 @@ void TrainingLoop::check_finite(const StepResult& result) {
     return;
   }
   const std::string what = fmt::format("iteration {}: {}", state_.iteration + 1, *result.non_finite);
-  base::require(training_.on_non_finite == config::OnNonFinite::skip, "{}; nothing was updated (--on-non-finite stop)",
-                what);
+  base::require(training_.on_non_finite == config::OnNonFinite::skip,
+                "{}; nothing was updated (--on-non-finite stop)", what);
   ++state_.skipped_iterations;
   ++consecutive_skips_;
   base::require(consecutive_skips_ < training_.max_consecutive_skips,
@@ -85,7 +85,8 @@ void TrainingLoop::account(const StepResult& result) {
   window_.gradient_norm += result.gradient_norm;
 }
 
-void TrainingLoop::log_window(double learning_rate, const std::optional<evaluation::LikelihoodResult>& evaluated) {
+void TrainingLoop::log_window(double learning_rate,
+                              const std::optional<evaluation::LikelihoodResult>& evaluated) {
   const double seconds = now_seconds() - window_.start - window_.paused;
   const auto steps = static_cast<double>(std::max<int64_t>(window_.steps, 1));
   const auto finite_steps = static_cast<double>(std::max<int64_t>(window_.finite_steps, 1));
@@ -101,7 +102,8 @@ void TrainingLoop::log_window(double learning_rate, const std::optional<evaluati
   metrics.learning_rate = learning_rate;
   metrics.tokens_per_second = static_cast<double>(window_.tokens) / seconds;
   metrics.model_flops_per_second = window_.flops / seconds;
-  metrics.mfu = speed_.peak_flops_per_second > 0 ? metrics.model_flops_per_second / speed_.peak_flops_per_second : 0;
+  metrics.mfu =
+      speed_.peak_flops_per_second > 0 ? metrics.model_flops_per_second / speed_.peak_flops_per_second : 0;
   metrics.peak_memory_bytes = peak_memory_bytes();
   if (training_.exit_duration_in_mins) {
     metrics.seconds_left = std::max(0.0, 60 * *training_.exit_duration_in_mins - elapsed_seconds());
@@ -148,7 +150,8 @@ void TrainingLoop::run() {
 
     const bool last = stop_reason().has_value();
     std::optional<evaluation::LikelihoodResult> evaluated;
-    if (hooks_.evaluate && training_.eval_iters > 0 && (last || state_.iteration % training_.eval_interval == 0)) {
+    if (hooks_.evaluate && training_.eval_iters > 0 &&
+        (last || state_.iteration % training_.eval_interval == 0)) {
       const double before = now_seconds();
       evaluated = hooks_.evaluate();
       window_.paused += now_seconds() - before;

@@ -47,9 +47,10 @@ struct SpeedModel {
 /// Steps until training is done, a stop was asked for, or a step failed; logs, evaluates and saves between.
 class TrainingLoop {
  public:
-  TrainingLoop(TrainStep& step, const optim::LearningRateSchedule& schedule, const config::TrainingOptions& training,
-               const config::CheckpointOptions& checkpoint, const config::LoggingOptions& logging, SpeedModel speed,
-               LoopHooks hooks, TrainingState& state);
+  TrainingLoop(TrainStep& step, const optim::LearningRateSchedule& schedule,
+               const config::TrainingOptions& training, const config::CheckpointOptions& checkpoint,
+               const config::LoggingOptions& logging, SpeedModel speed, LoopHooks hooks,
+               TrainingState& state);
 
   void run();
 

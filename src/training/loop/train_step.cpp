@@ -35,8 +35,8 @@ StepResult TrainStep::run(const std::vector<data::RowBatch>& micro_batches, doub
     backward(examples[i], normalizer, result);
     optimizer_.collect_gradients(i + 1 == examples.size());
     if (!std::isfinite(result.loss) && !result.non_finite) {
-      result.non_finite = fmt::format("the loss is {} in samples {}", result.loss,
-                                      fmt::join(micro_batches[i].sample, ", "));
+      result.non_finite =
+          fmt::format("the loss is {} in samples {}", result.loss, fmt::join(micro_batches[i].sample, ", "));
     }
   }
   const double multiplier = 1 / scaler_.scale();

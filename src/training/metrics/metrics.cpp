@@ -51,7 +51,8 @@ void keep_lines_until(const fs::path& path, int64_t iteration) {
   std::string line, kept;
   while (std::getline(file, line)) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (json.is_object() && json.value("iteration", std::numeric_limits<int64_t>::max()) <= iteration) kept += line + "\n";
+    if (json.is_object() && json.value("iteration", std::numeric_limits<int64_t>::max()) <= iteration)
+      kept += line + "\n";
   }
   base::write_file(path, kept);
 }
@@ -62,15 +63,17 @@ std::string format_log_line(const StepMetrics& metrics) {
   std::string line = metrics.total_iterations == std::numeric_limits<int64_t>::max()
                          ? fmt::format("iteration {}", metrics.iteration)
                          : fmt::format("iteration {}/{}", metrics.iteration, metrics.total_iterations);
-  line += fmt::format(" | loss {:.4f} | lr {:.3e} | grad norm {:.3f} | {:.0f} tokens/s | {:.3f} TFLOP/s | MFU {:.1f} % | "
-                      "memory {:.2f} GiB | left {}",
-                      metrics.loss, metrics.learning_rate, metrics.grad_norm, metrics.tokens_per_second,
-                      metrics.model_flops_per_second / 1e12, 100 * metrics.mfu,
-                      static_cast<double>(metrics.peak_memory_bytes) / (1 << 30), format_duration(metrics.seconds_left));
+  line += fmt::format(
+      " | loss {:.4f} | lr {:.3e} | grad norm {:.3f} | {:.0f} tokens/s | {:.3f} TFLOP/s | MFU {:.1f} % | "
+      "memory {:.2f} GiB | left {}",
+      metrics.loss, metrics.learning_rate, metrics.grad_norm, metrics.tokens_per_second,
+      metrics.model_flops_per_second / 1e12, 100 * metrics.mfu,
+      static_cast<double>(metrics.peak_memory_bytes) / (1 << 30), format_duration(metrics.seconds_left));
   if (metrics.loss_scale) line += fmt::format(" | loss scale {:g}", *metrics.loss_scale);
   if (metrics.skipped_iterations > 0) line += fmt::format(" | skipped {}", metrics.skipped_iterations);
   if (metrics.valid_loss) {
-    line += fmt::format(" | valid loss {:.4f} ± {:.4f}", *metrics.valid_loss, metrics.valid_loss_stderr.value_or(0));
+    line += fmt::format(" | valid loss {:.4f} ± {:.4f}", *metrics.valid_loss,
+                        metrics.valid_loss_stderr.value_or(0));
   }
   if (metrics.valid_bits_per_byte) line += fmt::format(" ({:.4f} bits/byte)", *metrics.valid_bits_per_byte);
   return line;

@@ -33,8 +33,8 @@ class TensorboardWriter;
 /// Appends each interval to FOLDER/metrics.jsonl and to a TensorBoard event file.
 class MetricsWriter {
  public:
-  /// Either folder may be empty: nothing is written there. Lines of metrics.jsonl after `resumed_iteration` are
-  /// dropped, so that a resumed run continues its own record.
+  /// Either folder may be empty: nothing is written there. Lines of metrics.jsonl after `resumed_iteration`
+  /// are dropped, so that a resumed run continues its own record.
   MetricsWriter(const std::string& folder, const std::string& tensorboard_folder, int64_t resumed_iteration);
   ~MetricsWriter();
 

@@ -65,8 +65,8 @@ std::string new_event() {
 
 TensorboardWriter::TensorboardWriter(const std::string& folder) {
   std::filesystem::create_directories(folder);
-  path_ = (std::filesystem::path(folder) /
-           fmt::format("events.out.tfevents.{:010}.megadlm.{}", static_cast<int64_t>(wall_seconds()), ::getpid()))
+  path_ = (std::filesystem::path(folder) / fmt::format("events.out.tfevents.{:010}.megadlm.{}",
+                                                       static_cast<int64_t>(wall_seconds()), ::getpid()))
               .string();
   file_.open(path_, std::ios::binary);
   std::string event = new_event();

@@ -30,9 +30,10 @@ bool is_hugging_face(const fs::path& folder) { return fs::exists(folder / "confi
 
 fs::path native_folder(const fs::path& folder) {
   const auto found = checkpoint::find_checkpoint(folder);
-  base::require(found.has_value(),
-                "{}: neither a Hugging Face model (config.json) nor a checkpoint (latest_checkpointed_iteration.txt)",
-                folder.string());
+  base::require(
+      found.has_value(),
+      "{}: neither a Hugging Face model (config.json) nor a checkpoint (latest_checkpointed_iteration.txt)",
+      folder.string());
   return *found;
 }
 

@@ -40,7 +40,8 @@ LoadedModel load_model(const fs::path& folder) {
   }
   base::require(state.contains("objective") && state.contains("seq_length") && state.contains("iteration"),
                 "{}: has no objective, seq_length or iteration", place);
-  config::values_from_json(config::describe_group(loaded.objective), state["objective"], place + ": objective");
+  config::values_from_json(config::describe_group(loaded.objective), state["objective"],
+                           place + ": objective");
   loaded.seq_length = state["seq_length"].get<int64_t>();
   loaded.iteration = state["iteration"].get<int64_t>();
 

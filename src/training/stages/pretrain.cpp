@@ -35,18 +35,22 @@ tokenizers::Vocabulary choose_vocabulary(const PretrainOptions& options) {
     sizes.tokenizer_type = config::TokenizerType::null;
     return tokenizers::make_vocabulary(tokenizers::load_tokenizer(sizes), sizes, needs_mask);
   }
-  return tokenizers::make_vocabulary(tokenizers::load_tokenizer(options.tokenizer), options.tokenizer, needs_mask);
+  return tokenizers::make_vocabulary(tokenizers::load_tokenizer(options.tokenizer), options.tokenizer,
+                                     needs_mask);
 }
 
-config::Architecture choose_architecture(const PretrainOptions& options, const tokenizers::Vocabulary& vocabulary) {
+config::Architecture choose_architecture(const PretrainOptions& options,
+                                         const tokenizers::Vocabulary& vocabulary) {
   const std::string& folder = options.training.init_from;
   if (folder.empty()) {
-    return config::resolve(options.model, options.data.seq_length, vocabulary.vocab_size, vocabulary.padded_vocab_size);
+    return config::resolve(options.model, options.data.seq_length, vocabulary.vocab_size,
+                           vocabulary.padded_vocab_size);
   }
   const config::Architecture architecture = read_architecture(folder);
-  base::require(vocabulary.vocab_size <= architecture.padded_vocab_size,
-                "--init-from {}: its vocabulary of {} ids is smaller than the tokenizer's {} (mask token included)",
-                folder, architecture.padded_vocab_size, vocabulary.vocab_size);
+  base::require(
+      vocabulary.vocab_size <= architecture.padded_vocab_size,
+      "--init-from {}: its vocabulary of {} ids is smaller than the tokenizer's {} (mask token included)",
+      folder, architecture.padded_vocab_size, vocabulary.vocab_size);
   return architecture;
 }
 
@@ -84,20 +88,24 @@ class Pretraining {
       : options_(std::move(options)),
         config_yaml_(std::move(config_yaml)),
         vocabulary_(std::move(vocabulary)),
-        objective_(objectives::make_objective(options_.objective, vocabulary_.mask_token.value_or(-1), seed())),
+        objective_(
+            objectives::make_objective(options_.objective, vocabulary_.mask_token.value_or(-1), seed())),
         data_(options_.data, options_.training, vocabulary_, objective_->extra_tokens()),
         model_(initial_model(architecture)),
-        optimizer_(model_->parameters(), options_.optimizer, precision::compute_type(options_.precision.precision())),
+        optimizer_(model_->parameters(), options_.optimizer,
+                   precision::compute_type(options_.precision.precision())),
         scaler_(options_.precision) {}
 
   void run() {
     load();
     TrainStep step(*model_, *objective_, optimizer_, scaler_);
     const auto& training = options_.training;
-    const int64_t samples = training.train_samples ? *training.train_samples
-                                                   : training.train_iters.value_or(0) * training.global_batch_size;
+    const int64_t samples = training.train_samples
+                                ? *training.train_samples
+                                : training.train_iters.value_or(0) * training.global_batch_size;
     const optim::LearningRateSchedule schedule(options_.schedule, training.global_batch_size, samples);
-    TrainingLoop loop(step, schedule, training, options_.checkpoint, options_.logging, speed_model(), hooks(), state_);
+    TrainingLoop loop(step, schedule, training, options_.checkpoint, options_.logging, speed_model(), hooks(),
+                      state_);
     loop.run();
   }
 
@@ -121,7 +129,8 @@ class Pretraining {
       return;
     }
     restore_snapshot(*folder, !checkpoint.no_load_optim, !checkpoint.finetune, parts());
-    spdlog::info("loaded {}: iteration {}, {} samples", folder->string(), state_.iteration, state_.consumed_samples);
+    spdlog::info("loaded {}: iteration {}, {} samples", folder->string(), state_.iteration,
+                 state_.consumed_samples);
   }
 
   /// What a user of the weights must know beside their shapes.
@@ -164,7 +173,8 @@ class Pretraining {
     const int64_t seq_length = options_.data.seq_length;
     SpeedModel speed;
     speed.step_flops = [=](int64_t tokens, int64_t head_tokens) {
-      return config::training_flops(architecture, tokens / seq_length, seq_length, static_cast<double>(head_tokens));
+      return config::training_flops(architecture, tokens / seq_length, seq_length,
+                                    static_cast<double>(head_tokens));
     };
     if (options_.training.device == config::Device::cpu) {
       speed.peak_flops_per_second =
@@ -221,16 +231,17 @@ void PretrainOptions::add_to(config::Parser& parser) {
 
 int pretrain(PretrainOptions options, const std::string& config_yaml) {
   base::start_logging(options.logging.log_level);
-  config::validate_pretrain({options.model, options.tokenizer, options.data, options.objective, options.training,
-                             options.precision, options.schedule, options.checkpoint});
-  if (options.training.global_batch_size == 0) options.training.global_batch_size = options.training.micro_batch_size;
+  config::validate_pretrain({options.model, options.tokenizer, options.data, options.objective,
+                             options.training, options.precision, options.schedule, options.checkpoint});
+  if (options.training.global_batch_size == 0)
+    options.training.global_batch_size = options.training.micro_batch_size;
   if (options.training.num_threads > 0) at::set_num_threads(static_cast<int>(options.training.num_threads));
   const tokenizers::Vocabulary vocabulary = choose_vocabulary(options);
   const config::Architecture architecture = choose_architecture(options, vocabulary);
   if (options.training.dry_run) {
     fmt::print("{}", planner::dry_run_report(architecture, training_shape(options),
-                                             options.objective.diffusion() ? 0.5 : 1.0, base::machine_memory_bytes(),
-                                             config_yaml));
+                                             options.objective.diffusion() ? 0.5 : 1.0,
+                                             base::machine_memory_bytes(), config_yaml));
     return 0;
   }
   if (options.training.init_checksum) {
@@ -239,7 +250,8 @@ int pretrain(PretrainOptions options, const std::string& config_yaml) {
     fmt::print("{}\n", weights_checksum(model->parameters()));
     return 0;
   }
-  planner::check_memory(planner::estimate_memory(architecture, training_shape(options)), base::machine_memory_bytes());
+  planner::check_memory(planner::estimate_memory(architecture, training_shape(options)),
+                        base::machine_memory_bytes());
   Pretraining(std::move(options), config_yaml, vocabulary, architecture).run();
   return 0;
 }

@@ -12,8 +12,9 @@ namespace {
 
 std::shared_ptr<const data::IndexedDataset> open(const std::vector<std::string>& paths, const char* flag) {
   if (paths.size() != 1) {
-    base::fail_usage("{}: expected one prefix of a .bin/.idx pair, got {}; blends of datasets are not supported", flag,
-                     paths.size());
+    base::fail_usage(
+        "{}: expected one prefix of a .bin/.idx pair, got {}; blends of datasets are not supported", flag,
+        paths.size());
   }
   return std::make_shared<const data::IndexedDataset>(paths.front());
 }
@@ -33,7 +34,8 @@ PretrainData::PretrainData(const config::DataOptions& data, const config::Traini
   shape_.extra_tokens = extra_tokens;
   shape_.seed = static_cast<uint64_t>(training.seed);
   if (data.mock_data) {
-    training_ = std::make_unique<data::MockDataset>(vocabulary.vocab_size, data.seq_length, extra_tokens, shape_.seed);
+    training_ = std::make_unique<data::MockDataset>(vocabulary.vocab_size, data.seq_length, extra_tokens,
+                                                    shape_.seed);
     return;
   }
   const auto dataset = open(data.data_path, "--data-path");
@@ -54,10 +56,12 @@ PretrainData::PretrainData(const config::DataOptions& data, const config::Traini
   if (validation_) {
     // Of the whole file: bytes are recorded a file, and tokens are alike throughout it.
     if (const auto bytes = data::text_bytes(validation_->prefix())) {
-      validation_bytes_per_token_ = static_cast<double>(*bytes) / static_cast<double>(validation_->num_tokens());
+      validation_bytes_per_token_ =
+          static_cast<double>(*bytes) / static_cast<double>(validation_->num_tokens());
     }
   }
-  spdlog::info("{}: {} rows an epoch of {} tokens", dataset->prefix(), training_->samples_per_epoch(), data.seq_length);
+  spdlog::info("{}: {} rows an epoch of {} tokens", dataset->prefix(), training_->samples_per_epoch(),
+               data.seq_length);
 }
 
 data::RowReader PretrainData::validation_rows() const {

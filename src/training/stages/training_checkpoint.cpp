@@ -26,28 +26,31 @@ void copy_by_name(const std::vector<checkpoint::NamedTensor>& source, const Name
   const at::NoGradGuard no_gradient;
   for (const auto& [name, tensor] : target) {
     const auto found = by_name.find(name);
-    base::require(found != by_name.end(), "{}: has no tensor '{}'; the checkpoint is of another model", folder.string(),
-                  name);
+    base::require(found != by_name.end(), "{}: has no tensor '{}'; the checkpoint is of another model",
+                  folder.string(), name);
     base::require(found->second.sizes() == tensor.sizes(),
                   "{}: tensor '{}' has shape {}, but this model's is {}; the checkpoint is of another model",
                   folder.string(), name, fmt::streamed(found->second.sizes()), fmt::streamed(tensor.sizes()));
     at::Tensor(tensor).copy_(found->second);
     by_name.erase(found);
   }
-  base::require(by_name.empty(), "{}: tensor '{}' has no place in this model; the checkpoint is of another model",
+  base::require(by_name.empty(),
+                "{}: tensor '{}' has no place in this model; the checkpoint is of another model",
                 folder.string(), by_name.empty() ? "" : by_name.begin()->first);
 }
 
 template <class T>
 T field(const nlohmann::json& state, const char* key, const std::filesystem::path& folder) {
-  base::require(state.contains(key) && state[key].is_number(), "{}: state.json has no number '{}'", folder.string(), key);
+  base::require(state.contains(key) && state[key].is_number(), "{}: state.json has no number '{}'",
+                folder.string(), key);
   return state[key].get<T>();
 }
 
 }  // namespace
 
-checkpoint::Snapshot take_snapshot(const TrainingParts& parts, bool with_optimizer, const nlohmann::json& description,
-                                   const std::string& config_yaml, const std::map<std::string, std::string>& files) {
+checkpoint::Snapshot take_snapshot(const TrainingParts& parts, bool with_optimizer,
+                                   const nlohmann::json& description, const std::string& config_yaml,
+                                   const std::map<std::string, std::string>& files) {
   checkpoint::Snapshot snapshot;
   snapshot.model = named(parts.optimizer.masters());
   if (with_optimizer) snapshot.optimizer = named(parts.optimizer.states());
@@ -76,7 +79,8 @@ void restore_snapshot(const std::filesystem::path& folder, bool with_optimizer, 
   if (!with_progress) return;
   if (wants_optimizer) {
     base::require(!snapshot.optimizer.empty(),
-                  "{}: was saved without optimizer states (--no-save-optim); give --no-load-optim to go on without them",
+                  "{}: was saved without optimizer states (--no-save-optim); give --no-load-optim to go on "
+                  "without them",
                   folder.string());
     copy_by_name(snapshot.optimizer, parts.optimizer.states(), folder);
     parts.optimizer.set_steps(field<int64_t>(snapshot.state, "optimizer_steps", folder));

@@ -23,8 +23,9 @@ struct TrainingParts {
 
 /// Everything to continue exactly: masters, moments, counters. `description` is added to the state (what the
 /// weights need to be used: objective, sequence length, vocabulary, precision).
-checkpoint::Snapshot take_snapshot(const TrainingParts& parts, bool with_optimizer, const nlohmann::json& description,
-                                   const std::string& config_yaml, const std::map<std::string, std::string>& files);
+checkpoint::Snapshot take_snapshot(const TrainingParts& parts, bool with_optimizer,
+                                   const nlohmann::json& description, const std::string& config_yaml,
+                                   const std::map<std::string, std::string>& files);
 
 /// Puts a checkpoint's weights, and with `with_progress` its moments and counters too, into the parts. Names
 /// the folder and the first tensor that is missing, superfluous or of another shape.

@@ -37,7 +37,8 @@ void rows(const CrossEntropyKernels::Rows& a, int64_t begin, int64_t end) {
       const float weight = a.weights[row], scale = weight / sum;
       const float at_target_gradient = fast_exp(at_target - largest) * scale - weight;
 #pragma omp simd
-      for (int64_t i = 0; i < a.columns; ++i) store(logits + i, fast_exp(to_float(logits[i]) - largest) * scale);
+      for (int64_t i = 0; i < a.columns; ++i)
+        store(logits + i, fast_exp(to_float(logits[i]) - largest) * scale);
       store(logits + target, at_target_gradient);
     }
   }

@@ -4,13 +4,13 @@
 
 namespace megadlm::ops {
 
-/// Kernels over tokens [begin, end). packed [tokens, groups, heads / groups + 2, head_size]; query, key, value
-/// [tokens, heads or groups, head_size]. Angles of token i: row rows[i] of `table` [.., channels].
+/// Kernels over tokens [begin, end). packed [tokens, groups, heads / groups + 2, head_size]; query, key,
+/// value [tokens, heads or groups, head_size]. Angles of token i: row rows[i] of `table` [.., channels].
 struct QkvRotaryKernels {
   struct Shape {
     int64_t heads, groups, head_size, channels;
-    const float* table;   ///< null: no rotation
-    const int64_t* rows;  ///< [tokens]
+    const float* table;                     ///< null: no rotation
+    const int64_t* rows;                    ///< [tokens]
     const void *query_weight, *key_weight;  ///< null: no norm
     float epsilon;
   };

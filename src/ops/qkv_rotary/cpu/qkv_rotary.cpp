@@ -45,10 +45,11 @@ void head_forward(const Shape& shape, const T* x, const T* weight, const float* 
 
 /// The gradient of head_forward; the norm weight's is added to grad_weight.
 template <class T>
-void head_backward(const Shape& shape, const T* x, const T* weight, const float* angles, const T* grad_out, T* grad_x,
-                   float* grad_weight) {
+void head_backward(const Shape& shape, const T* x, const T* weight, const float* angles, const T* grad_out,
+                   T* grad_x, float* grad_weight) {
   float grad[kLargestHead];
-  const int64_t size = shape.head_size, channels = angles != nullptr ? shape.channels : 0, half = channels / 2;
+  const int64_t size = shape.head_size, channels = angles != nullptr ? shape.channels : 0,
+                half = channels / 2;
   const float *cosine = angles, *sine = angles + half;
 #pragma omp simd
   for (int64_t i = 0; i < half; ++i) {
@@ -82,7 +83,8 @@ template <class T>
 void forward(const QkvRotaryKernels::Forward& a, int64_t begin, int64_t end) {
   const Shape& shape = a.shape;
   const int64_t size = shape.head_size, per_group = shape.heads / shape.groups;
-  const T *query_weight = static_cast<const T*>(shape.query_weight), *key_weight = static_cast<const T*>(shape.key_weight);
+  const T *query_weight = static_cast<const T*>(shape.query_weight),
+          *key_weight = static_cast<const T*>(shape.key_weight);
   for (int64_t token = begin; token < end; ++token) {
     const float* angles = shape.table != nullptr ? shape.table + shape.rows[token] * shape.channels : nullptr;
     const T* packed = static_cast<const T*>(a.packed) + token * (shape.heads + 2 * shape.groups) * size;
@@ -105,7 +107,8 @@ template <class T>
 void backward(const QkvRotaryKernels::Backward& a, int64_t begin, int64_t end) {
   const Shape& shape = a.shape;
   const int64_t size = shape.head_size, per_group = shape.heads / shape.groups;
-  const T *query_weight = static_cast<const T*>(shape.query_weight), *key_weight = static_cast<const T*>(shape.key_weight);
+  const T *query_weight = static_cast<const T*>(shape.query_weight),
+          *key_weight = static_cast<const T*>(shape.key_weight);
   for (int64_t token = begin; token < end; ++token) {
     const float* angles = shape.table != nullptr ? shape.table + shape.rows[token] * shape.channels : nullptr;
     const int64_t start = token * (shape.heads + 2 * shape.groups) * size;
@@ -115,10 +118,12 @@ void backward(const QkvRotaryKernels::Backward& a, int64_t begin, int64_t end) {
     const T* grad_key = static_cast<const T*>(a.grad_key) + token * shape.groups * size;
     const T* grad_value = static_cast<const T*>(a.grad_value) + token * shape.groups * size;
     for (int64_t group = 0; group < shape.groups; ++group) {
-      for (int64_t head = 0; head < per_group; ++head, packed += size, grad_packed += size, grad_query += size) {
+      for (int64_t head = 0; head < per_group;
+           ++head, packed += size, grad_packed += size, grad_query += size) {
         head_backward(shape, packed, query_weight, angles, grad_query, grad_packed, a.grad_query_weight);
       }
-      head_backward(shape, packed, key_weight, angles, grad_key + group * size, grad_packed, a.grad_key_weight);
+      head_backward(shape, packed, key_weight, angles, grad_key + group * size, grad_packed,
+                    a.grad_key_weight);
       packed += 2 * size;
       grad_packed += size;
       std::memcpy(grad_packed, grad_value + group * size, static_cast<size_t>(size) * sizeof(T));

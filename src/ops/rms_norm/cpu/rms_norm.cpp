@@ -24,7 +24,8 @@ void forward(const RmsNormKernels::Forward& a, int64_t begin, int64_t end) {
     a.inverse_rms[row] = scale;
     T* y = static_cast<T*>(a.y) + row * size;
 #pragma omp simd
-    for (int64_t i = 0; i < size; ++i) store(y + i, round_to<T>(to_float(x[i]) * scale) * to_float(weight[i]));
+    for (int64_t i = 0; i < size; ++i)
+      store(y + i, round_to<T>(to_float(x[i]) * scale) * to_float(weight[i]));
   }
 }
 
@@ -51,7 +52,8 @@ void backward(const RmsNormKernels::Backward& a, int64_t begin, int64_t end) {
 #pragma omp simd
       for (int64_t i = 0; i < size; ++i) {
         const float normed = to_float(x[i]) * scale;
-        store(grad_x + i, scale * (to_float(grad[i]) * to_float(weight[i]) - normed * dot) + to_float(grad_sum[i]));
+        store(grad_x + i,
+              scale * (to_float(grad[i]) * to_float(weight[i]) - normed * dot) + to_float(grad_sum[i]));
       }
     } else {
 #pragma omp simd
