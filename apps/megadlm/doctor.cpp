@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "config/parser.h"
 #include "ops/gemm/gemm.h"
+#include "ops/simd/isa.h"
 
 namespace megadlm::apps {
 namespace {
@@ -70,6 +71,7 @@ int doctor_command(const std::vector<std::string>& arguments) {
   report["threads"] = at::get_num_threads();
   report["memory_bytes"] = base::machine_memory_bytes();
   report["instruction_sets"] = instruction_sets();
+  report["kernels"] = ops::name_of(ops::current_isa());
   report["mpi"] = mpi.empty() ? "not found" : mpi;
   report["cuda"] = at::hasCUDA() ? "built, and a device is there" : "not built, or no device";
   report["gemm_bf16_gflops"] = std::round(ops::measure_gemm_flops(at::kBFloat16, 2048) / 1e9);

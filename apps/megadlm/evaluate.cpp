@@ -1,3 +1,4 @@
+#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
@@ -6,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "commands.h"
 #include "config/options/generation.h"
 #include "config/parser.h"
@@ -47,7 +49,16 @@ int evaluate_command(const std::vector<std::string>& arguments) {
   likelihood.mask_token = loaded.vocabulary.mask_token.value_or(-1);
   likelihood.num_draws = options.num_draws;
   likelihood.seed = static_cast<uint64_t>(options.seed);
-  auto result = evaluation::evaluate_likelihood(*loaded.model, open_rows(options, loaded), likelihood);
+  base::Progress progress("evaluate", 0, "rows");
+  int64_t rows_read = 0;
+  const data::RowReader rows = [&, next = open_rows(options, loaded)] {
+    progress.update(rows_read);
+    auto batch = next();
+    if (batch) rows_read += batch->tokens.size(0);
+    return batch;
+  };
+  auto result = evaluation::evaluate_likelihood(*loaded.model, rows, likelihood);
+  progress.clear();
   const auto bytes = options.text_bytes > 0 ? std::optional<int64_t>(options.text_bytes)
                                             : data::text_bytes(options.data_path);
   if (bytes) result.bits_per_byte = evaluation::bits_per_byte(result.nats_per_token, result.tokens, *bytes);

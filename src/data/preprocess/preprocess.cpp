@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/machine.h"
+#include "base/progress.h"
 #include "data/documents/document_reader.h"
 #include "data/indexed/indexed_writer.h"
 
@@ -55,6 +56,8 @@ class Output {
     }
   }
 
+  int64_t documents() const { return writer_.num_documents(); }
+
   PreprocessSummary finish() {
     summary_.documents = writer_.num_documents();
     summary_.tokens = writer_.num_tokens();
@@ -90,6 +93,7 @@ bool read_chunks(DocumentReader& reader, std::vector<Chunk>& chunks) {
 /// Tokenises round after round: `workers` chunks at once, written in the order in which they were read.
 void run(DocumentReader& reader, const tokenizers::Tokenizer& tokenizer, std::deque<Output>& outputs,
          int64_t workers) {
+  base::Progress progress("preprocess", 0, "documents");
   for (bool more = true; more;) {
     std::vector<std::vector<Chunk>> round;
     while (more && static_cast<int64_t>(round.size()) < workers) {
@@ -108,6 +112,7 @@ void run(DocumentReader& reader, const tokenizers::Tokenizer& tokenizer, std::de
       auto tokenized = results[i].get();
       for (size_t key = 0; key < outputs.size(); ++key)
         outputs[key].write(round[i][key], std::move(tokenized[key]));
+      progress.update(outputs.front().documents());
     }
   }
 }

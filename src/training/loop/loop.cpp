@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "training/loop/signals.h"
 
 namespace megadlm::training {
@@ -141,12 +142,17 @@ void TrainingLoop::run() {
     saved_at = state_.iteration;
     window_.paused += now_seconds() - before;
   };
+  const int64_t total = total_iterations();
+  base::Progress progress("iteration", total == std::numeric_limits<int64_t>::max() ? 0 : total, "steps",
+                          false);
   std::optional<std::string> reason;
   while (!(reason = stop_reason())) {
     const double rate = learning_rate();
     const StepResult result = step_.run(next_batch(), rate);
+    if (result.non_finite) progress.clear();
     check_finite(result);
     account(result);
+    progress.update(state_.iteration, fmt::format("loss {:.3f}", result.loss));
 
     const bool last = stop_reason().has_value();
     std::optional<evaluation::LikelihoodResult> evaluated;
@@ -156,8 +162,11 @@ void TrainingLoop::run() {
       evaluated = hooks_.evaluate();
       window_.paused += now_seconds() - before;
     }
-    if (last || evaluated || state_.iteration % logging_.log_interval == 0) log_window(rate, evaluated);
-    if (divides(checkpoint_.save_interval, state_.iteration)) save();
+    const bool logs = last || evaluated || state_.iteration % logging_.log_interval == 0;
+    const bool saves = divides(checkpoint_.save_interval, state_.iteration);
+    if (logs || saves) progress.clear();
+    if (logs) log_window(rate, evaluated);
+    if (saves) save();
   }
   spdlog::info("{} at iteration {}", *reason, state_.iteration);
   save();

@@ -88,7 +88,6 @@ int64_t peak_memory_bytes() {
 MetricsWriter::MetricsWriter(const std::string& folder, const std::string& tensorboard_folder,
                              int64_t resumed_iteration) {
   if (!folder.empty()) {
-    fs::create_directories(folder);
     path_ = fs::path(folder) / "metrics.jsonl";
     keep_lines_until(path_, resumed_iteration);
   }
@@ -100,6 +99,7 @@ MetricsWriter::~MetricsWriter() = default;
 void MetricsWriter::write(const StepMetrics& metrics) {
   const nlohmann::json json = to_json(metrics);
   if (!path_.empty()) {
+    fs::create_directories(path_.parent_path());
     std::ofstream file(path_, std::ios::app);
     file << json.dump() << '\n' << std::flush;
     base::require(file.good(), "{}: cannot write", path_.string());

@@ -6,6 +6,7 @@
 #include <fmt/ostream.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <numbers>
 
 #include "base/checksum.h"
@@ -214,6 +215,17 @@ class Pretraining {
   TrainingState state_;
 };
 
+/// A launcher that starts several processes would have each train the same model on its own.
+void refuse_several_processes() {
+  for (const char* name : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && std::string(value) != "1") {
+      base::fail_usage("{}={}: training runs in one process; start it without mpirun, srun or torchrun", name,
+                       value);
+    }
+  }
+}
+
 }  // namespace
 
 void PretrainOptions::add_to(config::Parser& parser) {
@@ -230,6 +242,7 @@ void PretrainOptions::add_to(config::Parser& parser) {
 }
 
 int pretrain(PretrainOptions options, const std::string& config_yaml) {
+  refuse_several_processes();
   base::start_logging(options.logging.log_level);
   config::validate_pretrain({options.model, options.tokenizer, options.data, options.objective,
                              options.training, options.precision, options.schedule, options.checkpoint});

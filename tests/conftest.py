@@ -1,11 +1,11 @@
-"""Finds the build's programs for the tests that compare with other libraries."""
+"""Finds the build's programs for the tests that drive them from outside."""
 import os
 import pathlib
 import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 BIN = pathlib.Path(os.environ.get("MEGADLM_BIN", ROOT / "build/release/bin"))
 
 
@@ -17,11 +17,14 @@ def program(name):
 
 
 @pytest.fixture
-def megadlm():
-    path = program("megadlm")
+def megadlm_path():
+    return program("megadlm")
 
+
+@pytest.fixture
+def megadlm(megadlm_path):
     def run(*arguments, check=True, **options):
-        result = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True, **options)
+        result = subprocess.run([megadlm_path, *map(str, arguments)], capture_output=True, text=True, **options)
         if check:
             assert result.returncode == 0, result.stderr
         return result
