@@ -34,7 +34,8 @@ std::string Progress::describe(int64_t done, double seconds) const {
   const double rate = seconds > 0 ? static_cast<double>(done - first_) / seconds : 0;
   if (total_ <= 0) return fmt::format("{} {} {}, {:.1f} {}/s", label_, done, unit_, rate, unit_);
   const double left = rate > 0 ? static_cast<double>(total_ - done) / rate : 0;
-  return fmt::format("{} {}/{} {}, {:.1f} {}/s, {:.0f} s left", label_, done, total_, unit_, rate, unit_, left);
+  return fmt::format("{} {}/{} {}, {:.1f} {}/s, {:.0f} s left", label_, done, total_, unit_, rate, unit_,
+                     left);
 }
 
 void Progress::update(int64_t done, const std::string& note) {

@@ -5,8 +5,8 @@
 
 namespace megadlm::base {
 
-/// How far a long operation is, on standard error: a bar with rate and time left on a terminal, elsewhere a plain
-/// line every half minute.
+/// How far a long operation is, on standard error: a bar with rate and time left on a terminal, elsewhere a
+/// plain line every half minute.
 class Progress {
  public:
   /// `total` 0: unknown. `plain_lines` false: nothing where there is no terminal (the caller logs itself).

@@ -8,12 +8,14 @@
 #include <functional>
 
 #include "base/philox.h"
+#include "ops/activation/activation.h"
 #include "ops/adamw/adamw.h"
 #include "ops/adamw/reference.h"
 #include "ops/attention/attention.h"
 #include "ops/embedding/embedding.h"
 #include "ops/gated_activation/gated_activation.h"
 #include "ops/gated_activation/reference.h"
+#include "ops/layer_norm/layer_norm.h"
 #include "ops/linear_cross_entropy/linear_cross_entropy.h"
 #include "ops/linear_cross_entropy/reference.h"
 #include "ops/qkv_rotary/qkv_rotary.h"
@@ -339,6 +341,78 @@ TEST(Attention, AgreesWithTheTextbook) {
     expect_agreement("attention", op, textbook,
                      {normal({2, 9, 4, 8}, 1), normal({2, 9, 2, 8}, 2), normal({2, 9, 2, 8}, 3)}, false);
   }
+}
+
+TEST(LayerNorm, AgreesWithTheTextbookAndSumsInFp32) {
+  const Op op = [](const Tensors& t) {
+    const auto [normed, sum] = add_layer_norm(t[0], t[1], t[2], t[3], 1e-5);
+    return Tensors{normed, sum};
+  };
+  const Op textbook = [](const Tensors& t) {
+    const at::Tensor sum = t[0] + t[1], centred = sum - sum.mean(-1, true);
+    return Tensors{centred * at::rsqrt(centred.square().mean(-1, true) + 1e-5) * t[2] + t[3], sum};
+  };
+  expect_agreement("layer_norm", op, textbook,
+                   {normal({40, 33}, 1), normal({40, 33}, 2), normal({33}, 3), normal({33}, 4)}, false);
+  at::Tensor bias = at::zeros({4}, at::kBFloat16).requires_grad_(true);
+  layer_norm(normal({4096, 4}, 5).to(at::kBFloat16), at::ones({4}, at::kBFloat16), bias, 1e-5)
+      .sum()
+      .backward();
+  EXPECT_EQ(bias.grad()[0].item<double>(), 4096);
+}
+
+TEST(Activation, AgreesWithTheTextbook) {
+  const Op op = [](const Tensors& t) { return Tensors{ops::gelu(t[0]), squared_relu(t[0])}; };
+  const Op textbook = [](const Tensors& t) {
+    return Tensors{0.5 * t[0] * (1 + at::erf(t[0] / std::sqrt(2.0))), t[0].clamp_min(0).square()};
+  };
+  expect_agreement("activation", op, textbook, {normal({20, 17}, 3)}, false);
+}
+
+TEST(QkvRotary, RefusesPositionsWithoutAngles) {
+  QkvRotary options;
+  options.heads = options.groups = 1;
+  options.head_size = 4;
+  options.rotary_table = rotary_table(8, 4, 10000);
+  const at::Tensor qkv = at::ones({1, 3, 12});
+  const auto error = [&] { return megadlm::testing::error_of([&] { qkv_rotary(qkv, options); }); };
+  EXPECT_EQ(error(), "");
+  options.first_position = 6;
+  EXPECT_NE(error().find("6 to 8"), std::string::npos);
+  options.positions = at::tensor({0, -1, 2}, at::kLong).view({1, 3});
+  EXPECT_NE(error().find("-1"), std::string::npos);
+  options.positions = at::Tensor();
+  options.first_position = 0;
+  options.rotary_table = rotary_table(8, 6, 10000);
+  EXPECT_NE(error().find("6 rotated channels"), std::string::npos);
+  options.rotary_table = rotary_table(8, 4, 10000);
+  options.query_norm_weight = options.key_norm_weight = at::ones({5});
+  EXPECT_NE(error().find("head size"), std::string::npos);
+}
+
+TEST(AdamWKernel, RefusesOtherShapesAndKeepsSmallRests) {
+  at::Tensor master = at::ones({10}), moment = at::zeros({10}), small = at::zeros({9});
+  const AdamWStep step{1e-2, 0.9, 0.9999, 1e-8, 0, 1, 1.0f};
+  EXPECT_NE(
+      megadlm::testing::error_of([&] { adamw_step(master, small, moment, at::ones({10}), nullptr, step); }),
+      "");
+  at::Tensor square = at::zeros({10});
+  adamw_step(master, moment, square, at::ones({10}), nullptr, step);
+  EXPECT_NEAR(square[0].item<double>() / 1e-4, 1, 1e-6);
+}
+
+TEST(Attention, QueriesAreTheLastOfMoreKeys) {
+  const at::Tensor query = normal({1, 7, 2, 8}, 1), key = normal({1, 7, 2, 8}, 2),
+                   value = normal({1, 7, 2, 8}, 3);
+  Visibility causal;
+  causal.kind = Visibility::Kind::causal;
+  const at::Tensor whole = attention(query, key, value, causal, 0.3);
+  EXPECT_TRUE(attention(query.slice(1, 5), key, value, causal, 0.3).allclose(whole.slice(1, 5)));
+  causal.segments = at::zeros({1, 7}, at::kLong);
+  EXPECT_NE(megadlm::testing::error_of([&] {
+              attention(query.slice(1, 5), key, value, causal, 0.3);
+            }).find("segments"),
+            std::string::npos);
 }
 
 TEST(Isa, TheBestIsAvailable) {

@@ -25,8 +25,14 @@ const AdamWKernels& kernels() {
 
 void adamw_step(at::Tensor& master, at::Tensor& exp_avg, at::Tensor& exp_avg_sq, const at::Tensor& gradient,
                 at::Tensor* compute_copy, const AdamWStep& step) {
-  base::require(master.sizes() == gradient.sizes(), "adamw: the gradient's shape is not the weight's");
+  for (const at::Tensor* tensor :
+       {static_cast<const at::Tensor*>(&exp_avg), static_cast<const at::Tensor*>(&exp_avg_sq), &gradient,
+        static_cast<const at::Tensor*>(compute_copy)}) {
+    base::require(tensor == nullptr || tensor->sizes() == master.sizes(),
+                  "adamw: moments, gradient and copy must have the weight's shape");
+  }
   const bool fits = fits_kernels(master) && fits_kernels(gradient) && master.is_contiguous() &&
+                    exp_avg.is_contiguous() && exp_avg_sq.is_contiguous() &&
                     (compute_copy == nullptr || (is_bf16(*compute_copy) && compute_copy->is_contiguous()));
   report_choice("adamw", fits ? name_of(current_isa()) : "reference",
                 fits ? "" : "a type or device has no kernel");
@@ -44,6 +50,8 @@ void adamw_step(at::Tensor& master, at::Tensor& exp_avg, at::Tensor& exp_avg_sq,
   arguments.decay = static_cast<float>(1 - step.lr * step.weight_decay);
   arguments.beta1 = static_cast<float>(step.beta1);
   arguments.beta2 = static_cast<float>(step.beta2);
+  arguments.rest1 = static_cast<float>(1 - step.beta1);
+  arguments.rest2 = static_cast<float>(1 - step.beta2);
   arguments.step_size = static_cast<float>(step.lr / (1 - std::pow(step.beta1, step.step)));
   arguments.inverse_correction = static_cast<float>(1 / std::sqrt(1 - std::pow(step.beta2, step.step)));
   arguments.epsilon = static_cast<float>(step.eps);

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "base/error.h"
+
 namespace megadlm::ops {
 namespace {
 
@@ -20,7 +22,8 @@ at::Tensor visible_pairs(const Visibility& visibility, int64_t queries, int64_t 
     visible = block(key).unsqueeze(0).le(block(query).unsqueeze(1)).view({1, 1, queries, keys});
   }
   if (!visibility.segments.defined()) return visible;
-  const at::Tensor same = visibility.segments.unsqueeze(2).eq(visibility.segments.unsqueeze(1)).unsqueeze(1);
+  const at::Tensor same =
+      visibility.segments.unsqueeze(2).eq(visibility.segments.unsqueeze(1)).unsqueeze(1).to(at::kCPU);
   return visible.defined() ? visible.logical_and(same) : same;
 }
 
@@ -29,13 +32,16 @@ at::Tensor visible_pairs(const Visibility& visibility, int64_t queries, int64_t 
 at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                      const Visibility& visibility, double scale) {
   const int64_t queries = query.size(1), keys = key.size(1);
+  base::require(!visibility.segments.defined() || (queries == keys && visibility.segments.size(1) == keys),
+                "attention: segments need as many keys as queries, seen {} and {}", keys, queries);
   const bool causal =
       visibility.kind == Visibility::Kind::causal && !visibility.segments.defined() && queries == keys;
   std::optional<at::Tensor> bias;
   if (!causal) {
     const at::Tensor visible = visible_pairs(visibility, queries, keys);
     if (visible.defined()) {
-      bias = at::zeros(visible.sizes(), query.options()).masked_fill_(visible.logical_not(), -INFINITY);
+      bias = at::zeros(visible.sizes(), query.options())
+                 .masked_fill_(visible.logical_not().to(query.device()), -INFINITY);
     }
   }
   const bool grouped = query.size(2) != key.size(2);

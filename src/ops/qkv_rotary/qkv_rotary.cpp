@@ -24,7 +24,7 @@ const QkvRotaryKernels& kernels() {
 const void* pointer(const at::Tensor& tensor) { return tensor.defined() ? tensor.const_data_ptr() : nullptr; }
 
 std::optional<at::Tensor> given(const at::Tensor& tensor) {
-  return tensor.defined() ? std::optional<at::Tensor>(tensor) : std::nullopt;
+  return tensor.defined() ? std::optional<at::Tensor>(tensor.contiguous()) : std::nullopt;
 }
 
 /// The table's row of each token, [b x s] i64.
@@ -117,6 +117,23 @@ struct QkvRotaryFunction : torch::autograd::Function<QkvRotaryFunction> {
   }
 };
 
+/// Positions must have angles, and no more channels be turned than a head has.
+void check_table(const at::Tensor& qkv, const QkvRotary& options) {
+  const at::Tensor& table = options.rotary_table;
+  if (!table.defined() || table.size(1) == 0 || qkv.numel() == 0) return;
+  base::require(table.size(1) <= options.head_size && table.size(1) % 2 == 0,
+                "qkv_rotary: {} rotated channels of a head of {}", table.size(1), options.head_size);
+  int64_t lowest = options.first_position, highest = options.first_position + qkv.size(1) - 1;
+  if (options.positions.defined()) {
+    const auto [least, most] = at::aminmax(options.positions);
+    lowest = least.item<int64_t>();
+    highest = most.item<int64_t>();
+  }
+  base::require(lowest >= 0 && highest < table.size(0),
+                "qkv_rotary: positions {} to {}, but there are angles for {}", lowest, highest,
+                table.size(0));
+}
+
 /// Why the kernels cannot take this call; empty when they can.
 std::string_view refusal(const at::Tensor& qkv, const QkvRotary& options) {
   if (!fits_kernels(qkv)) return "the type or device has no kernel";
@@ -143,6 +160,11 @@ QueryKeyValue qkv_rotary(const at::Tensor& qkv, const QkvRotary& options) {
   base::require(qkv.dim() == 3 && options.groups > 0 && options.heads % options.groups == 0 &&
                     qkv.size(2) == (options.heads + 2 * options.groups) * options.head_size,
                 "qkv_rotary: the last dim must be (heads + 2 groups) x head size");
+  check_table(qkv, options);
+  for (const at::Tensor& weight : {options.query_norm_weight, options.key_norm_weight}) {
+    base::require(!weight.defined() || (weight.dim() == 1 && weight.size(0) == options.head_size),
+                  "qkv_rotary: a norm weight must be [head size]");
+  }
   const std::string_view reason = refusal(qkv, options);
   report_choice("qkv_rotary", reason.empty() ? name_of(current_isa()) : "reference", reason);
   if (!reason.empty()) return reference::qkv_rotary(qkv, options);

@@ -15,8 +15,8 @@ void update(const AdamWKernels::Step& a, int64_t begin, int64_t end) {
 #pragma omp simd
   for (int64_t i = begin; i < end; ++i) {
     const float g = to_float(gradient[i]) * s.gradient_scale;
-    const float first = exp_avg[i] * s.beta1 + (1.0f - s.beta1) * g;
-    const float second = exp_avg_sq[i] * s.beta2 + (1.0f - s.beta2) * g * g;
+    const float first = exp_avg[i] * s.beta1 + s.rest1 * g;
+    const float second = exp_avg_sq[i] * s.beta2 + s.rest2 * g * g;
     const float root = std::sqrt(second) * s.inverse_correction + s.epsilon;
     const float weight = master[i] * s.decay - s.step_size * first / root;
     exp_avg[i] = first;

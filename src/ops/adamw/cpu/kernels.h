@@ -12,6 +12,7 @@ struct AdamWKernels {
     void* compute_copy;  ///< bf16, or null
     float decay;         ///< 1 - lr x weight decay
     float beta1, beta2;
+    float rest1, rest2;        ///< 1 - beta1, 1 - beta2, taken in double
     float step_size;           ///< lr / (1 - beta1^step)
     float inverse_correction;  ///< 1 / sqrt(1 - beta2^step)
     float epsilon, gradient_scale;

@@ -12,10 +12,20 @@ struct Silu {
     return s * (1.0f + x * (1.0f - s));
   }
 };
+/// Error function to 1.5e-7 (Abramowitz and Stegun, 7.1.26).
+inline float error_function(float x) {
+  const float size = std::fabs(x), t = 1.0f / (1.0f + 0.3275911f * size);
+  float poly = 1.061405429f;
+  poly = poly * t - 1.453152027f;
+  poly = poly * t + 1.421413741f;
+  poly = poly * t - 0.284496736f;
+  poly = poly * t + 0.254829592f;
+  return std::copysign(1.0f - poly * t * fast_exp(-x * x), x);
+}
 struct Gelu {
-  static inline float value(float x) { return 0.5f * x * (1.0f + std::erf(x * 0.70710678f)); }
+  static inline float value(float x) { return 0.5f * x * (1.0f + error_function(x * 0.70710678f)); }
   static inline float derivative(float x) {
-    return 0.5f * (1.0f + std::erf(x * 0.70710678f)) + x * 0.39894228f * fast_exp(-0.5f * x * x);
+    return 0.5f * (1.0f + error_function(x * 0.70710678f)) + x * 0.39894228f * fast_exp(-0.5f * x * x);
   }
 };
 
