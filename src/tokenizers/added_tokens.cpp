@@ -23,6 +23,7 @@ size_t strip_left(std::string_view text, size_t begin, size_t limit) {
   }
   return begin;
 }
+/// Moves `end` right over white space.
 size_t strip_right(std::string_view text, size_t end) {
   while (end < text.size()) {
     size_t next = end;
@@ -34,22 +35,25 @@ size_t strip_right(std::string_view text, size_t end) {
 
 }  // namespace
 
-AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
+AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const Normalizer& normalizer)
+    : tokens_(std::move(tokens)) {
   for (size_t i = 0; i < tokens_.size(); ++i) {
-    if (!tokens_[i].content.empty())
-      by_first_byte_[static_cast<unsigned char>(tokens_[i].content[0])].push_back(i);
-  }
-  for (auto& bucket : by_first_byte_) {
-    std::stable_sort(bucket.begin(), bucket.end(), [&](size_t a, size_t b) {
-      return tokens_[a].content.size() > tokens_[b].content.size();
-    });
+    const AddedToken& token = tokens_[i];
+    if (token.normalized) {
+      add(normalized_, normalizer.apply(token.content), i);
+    } else {
+      add(raw_, token.content, i);
+    }
   }
 }
 
-const AddedToken* AddedTokens::find(int32_t id) const {
-  const auto found =
-      std::find_if(tokens_.begin(), tokens_.end(), [&](const AddedToken& t) { return t.id == id; });
-  return found == tokens_.end() ? nullptr : &*found;
+void AddedTokens::add(Patterns& patterns, std::string text, size_t token) {
+  if (text.empty()) return;
+  auto& bucket = patterns[static_cast<unsigned char>(text[0])];
+  const auto place =
+      std::upper_bound(bucket.begin(), bucket.end(), text.size(),
+                       [](size_t size, const Pattern& other) { return size > other.text.size(); });
+  bucket.insert(place, {std::move(text), token});
 }
 
 const AddedToken* AddedTokens::find(std::string_view content) const {
@@ -58,31 +62,35 @@ const AddedToken* AddedTokens::find(std::string_view content) const {
   return found == tokens_.end() ? nullptr : &*found;
 }
 
-const AddedToken* AddedTokens::match(std::string_view text, size_t position) const {
-  for (const size_t i : by_first_byte_[static_cast<unsigned char>(text[position])]) {
-    const AddedToken& token = tokens_[i];
-    if (text.compare(position, token.content.size(), token.content) == 0) return &token;
+const AddedTokens::Pattern* AddedTokens::match(const Patterns& patterns, std::string_view text,
+                                               size_t position) {
+  for (const Pattern& pattern : patterns[static_cast<unsigned char>(text[position])]) {
+    if (text.compare(position, pattern.text.size(), pattern.text) == 0) return &pattern;
   }
   return nullptr;
 }
 
-std::vector<TextPart> AddedTokens::split(std::string_view text) const {
+std::vector<TextPart> AddedTokens::split(std::string_view text, const Patterns& patterns) const {
   std::vector<TextPart> parts;
   size_t done = 0;
   for (size_t position = 0; position < text.size();) {
-    const AddedToken* token = match(text, position);
-    if (token == nullptr) {
+    const Pattern* pattern = match(patterns, text, position);
+    if (pattern == nullptr) {
       ++position;
       continue;
     }
-    size_t begin = position, end = position + token->content.size();
+    const AddedToken& token = tokens_[pattern->token];
+    size_t begin = position, end = position + pattern->text.size();
+    // The search goes on behind the token itself, as the reference's does: another token may begin inside
+    // the white space that this one takes.
     position = end;
-    if (token->single_word && (word_before(text, begin) || word_after(text, end))) continue;
-    if (token->lstrip) begin = strip_left(text, begin, done);
-    if (token->rstrip) end = strip_right(text, end);
+    if (token.single_word && (word_before(text, begin) || word_after(text, end))) continue;
+    if (token.lstrip) begin = std::max(strip_left(text, begin, done), done);
+    if (token.rstrip) end = strip_right(text, end);
+    end = std::max(begin, end);
     if (begin > done) parts.push_back({text.substr(done, begin - done)});
-    parts.push_back({text.substr(begin, end - begin), token->id});
-    done = position = end;
+    parts.push_back({text.substr(begin, end - begin), token.id});
+    done = end;
   }
   if (done < text.size()) parts.push_back({text.substr(done)});
   return parts;

@@ -22,6 +22,9 @@ class Tokenizer {
   virtual int64_t vocab_size() const = 0;
   /// The id of a token by its text ("<|endoftext|>"); nothing when there is none.
   virtual std::optional<int32_t> id_of(std::string_view piece) const = 0;
+  /// The id of the token with a role, such as "eos_token" or "mask_token", that the tokenizer's own
+  /// configuration names; nothing when it names none.
+  virtual std::optional<int32_t> special(std::string_view) const { return std::nullopt; }
   /// A file's text that load_tokenizer makes the same tokenizer from.
   virtual std::string to_json() const = 0;
 };

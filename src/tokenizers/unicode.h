@@ -19,7 +19,12 @@ uint32_t previous_code_point(std::string_view text, size_t& position);
 
 void append_utf8(std::string& text, uint32_t code_point);
 
+// Properties by Unicode 16.0.
 bool is_white_space(uint32_t code_point);
+/// General category L.
+bool is_letter(uint32_t code_point);
+/// General category N.
+bool is_number(uint32_t code_point);
 /// Letters, marks, digits and connectors: what \w matches.
 bool is_word_character(uint32_t code_point);
 

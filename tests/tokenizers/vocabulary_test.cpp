@@ -66,6 +66,29 @@ TEST(Vocabulary, TakesTheTokenizersOwnMaskOrTheOneNamed) {
   folder.write("tokenizer.json", load_tokenizer(null_options(7))->to_json());
   options.vocab_size = 0;
   EXPECT_EQ(load_tokenizer(options)->vocab_size(), 8);
+  folder.write("tokenizer.json", R"({"type": "NullTokenizer", "vocab_size": -4})");
+  EXPECT_NE(error_of([&] { load_tokenizer(options); }).find("-4"), std::string::npos);
+}
+
+TEST(Vocabulary, SpecialTokensAreThoseOfTheTokenizersConfiguration) {
+  const TemporaryFolder folder;
+  BpeTrainingOptions training;
+  training.vocab_size = 260;
+  training.special_tokens = {"<|endoftext|>", "<stop>", "<|hole|>"};
+  BpeTrainer trainer(training);
+  trainer.add("hello hello");
+  folder.write("tokenizer.json", trainer.train());
+  folder.write("tokenizer_config.json", R"({"eos_token": "<stop>", "mask_token": {"content": "<|hole|>"}})");
+  config::TokenizerOptions options;
+  options.tokenizer_model = folder.file("tokenizer.json");
+  const auto vocabulary = make_vocabulary(load_tokenizer(options), options, true);
+  EXPECT_EQ(vocabulary.eod_token, 1);
+  EXPECT_EQ(vocabulary.mask_token, 2);
+  EXPECT_FALSE(vocabulary.mask_added);
+  folder.write("tokenizer_config.json", R"({"eos_token": "<gone>"})");
+  EXPECT_EQ(make_vocabulary(load_tokenizer(options), options, true).eod_token, 0);
+  folder.write("tokenizer_config.json", "{");
+  EXPECT_NE(error_of([&] { load_tokenizer(options); }).find("tokenizer_config.json"), std::string::npos);
 }
 
 TEST(Vocabulary, NamesAMissingFile) {

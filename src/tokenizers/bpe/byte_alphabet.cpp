@@ -1,7 +1,6 @@
 #include "tokenizers/bpe/byte_alphabet.h"
 
 #include <cstdint>
-#include <unordered_map>
 
 #include "tokenizers/unicode.h"
 
@@ -18,6 +17,18 @@ std::array<uint32_t, 256> code_points() {
   return points;
 }
 
+/// The byte that a character stands for; -1 when it is outside the alphabet.
+int byte_of(uint32_t point) {
+  static const std::array<int16_t, 0x150> inverse = [] {
+    std::array<int16_t, 0x150> bytes;
+    bytes.fill(-1);
+    const auto points = code_points();
+    for (size_t byte = 0; byte < 256; ++byte) bytes[points[byte]] = static_cast<int16_t>(byte);
+    return bytes;
+  }();
+  return point < inverse.size() ? inverse[point] : -1;
+}
+
 }  // namespace
 
 const std::array<std::string, 256>& byte_alphabet() {
@@ -30,33 +41,18 @@ const std::array<std::string, 256>& byte_alphabet() {
   return alphabet;
 }
 
-const char* byte_level_pattern() {
-  // PCRE2's own \s also takes U+180E, which is no white space of today's Unicode.
-  return R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{wspace}\p{L}\p{N}]+|\p{wspace}+(?!\P{wspace})|\p{wspace}+)";
-}
-
-std::string bytes_to_alphabet(std::string_view bytes) {
-  std::string text;
-  for (const unsigned char byte : bytes) text += byte_alphabet()[byte];
-  return text;
+bool in_byte_alphabet(std::string_view text) {
+  for (size_t position = 0; position < text.size();) {
+    if (byte_of(next_code_point(text, position)) < 0) return false;
+  }
+  return true;
 }
 
 std::string alphabet_to_bytes(std::string_view text) {
-  static const std::unordered_map<uint32_t, char> inverse = [] {
-    std::unordered_map<uint32_t, char> map;
-    const auto points = code_points();
-    for (size_t byte = 0; byte < 256; ++byte) map[points[byte]] = static_cast<char>(byte);
-    return map;
-  }();
+  if (!in_byte_alphabet(text)) return std::string(text);
   std::string bytes;
   for (size_t position = 0; position < text.size();) {
-    const uint32_t point = next_code_point(text, position);
-    const auto found = inverse.find(point);
-    if (found != inverse.end()) {
-      bytes.push_back(found->second);
-    } else {
-      append_utf8(bytes, point);
-    }
+    bytes.push_back(static_cast<char>(byte_of(next_code_point(text, position))));
   }
   return bytes;
 }

@@ -10,13 +10,10 @@ namespace megadlm::tokenizers {
 /// other bytes for U+0100 and on.
 const std::array<std::string, 256>& byte_alphabet();
 
-/// GPT-2's pattern of pieces: contractions, words, numbers, other characters, white space.
-const char* byte_level_pattern();
+/// Whether every character of `text` is of the alphabet.
+bool in_byte_alphabet(std::string_view text);
 
-/// Writes bytes with the alphabet.
-std::string bytes_to_alphabet(std::string_view bytes);
-
-/// The inverse. Characters outside the alphabet (an added token's own text) stay as they are.
+/// The inverse. Text with a character outside the alphabet (an added token's own) stays as it is.
 std::string alphabet_to_bytes(std::string_view text);
 
 }  // namespace megadlm::tokenizers

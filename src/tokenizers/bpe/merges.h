@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace megadlm::tokenizers {
@@ -16,6 +14,8 @@ class MergeTable {
   struct Rule {
     int32_t left, right, result;
   };
+  MergeTable() : MergeTable(std::vector<Rule>()) {}
+  /// Of two rules for one pair the later counts.
   explicit MergeTable(const std::vector<Rule>& ranked);
 
   /// Merges `symbols` in place until no rule applies.
@@ -25,11 +25,19 @@ class MergeTable {
   struct Target {
     int32_t rank, result;
   };
-  const Target* find(int32_t left, int32_t right) const;
+  /// A place of the open-addressed table; rank -1 when it is free.
+  struct Slot {
+    uint64_t pair = 0;
+    Target target{-1, -1};
+  };
+  size_t slot_of(uint64_t pair) const;
+  /// The rule of a pair; one of the greatest rank and result -1 when there is none.
+  Target find(int32_t left, int32_t right) const;
   void apply_short(std::vector<int32_t>& symbols) const;
   void apply_long(std::vector<int32_t>& symbols) const;
 
-  std::unordered_map<uint64_t, Target> rules_;
+  std::vector<Slot> slots_;
+  int shift_ = 0;
 };
 
 }  // namespace megadlm::tokenizers

@@ -26,6 +26,8 @@ std::vector<int32_t> NullTokenizer::encode(std::string_view text) const {
 std::string NullTokenizer::decode(const std::vector<int32_t>& ids, bool skip_special) const {
   std::string text;
   for (const int32_t id : ids) {
+    base::require(id >= 0 && id < vocab_size(), "token id {} is outside the vocabulary of {}", id,
+                  vocab_size());
     if (skip_special && id >= vocab_size_) continue;
     if (!text.empty()) text += ' ';
     text += std::to_string(id);

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "tokenizers/bpe/byte_alphabet.h"
-#include "tokenizers/regex.h"
+#include "tokenizers/bpe/word_splitter.h"
 #include "tokenizers/unicode.h"
 
 namespace megadlm::tokenizers {
@@ -123,31 +123,32 @@ class Merger {
   std::priority_queue<Candidate> queue_;
 };
 
-nlohmann::json special_token(int64_t id, const std::string& content) {
+using nlohmann::ordered_json;
+
+ordered_json special_token(int64_t id, const std::string& content) {
   return {{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},
           {"rstrip", false}, {"normalized", false}, {"special", true}};
 }
 
 /// tokenizer.json around a vocabulary and merges.
-std::string tokenizer_json(const BpeTrainingOptions& options, const nlohmann::json& vocabulary,
-                           const nlohmann::json& merges) {
-  const nlohmann::json byte_level = {
+std::string tokenizer_json(const BpeTrainingOptions& options, ordered_json vocabulary, ordered_json merges) {
+  const ordered_json byte_level = {
       {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
-  nlohmann::json added = nlohmann::json::array();
+  ordered_json added = ordered_json::array();
   for (size_t i = 0; i < options.special_tokens.size(); ++i) {
     added.push_back(special_token(static_cast<int64_t>(i), options.special_tokens[i]));
   }
-  const nlohmann::json model = {{"type", "BPE"},
-                                {"dropout", nullptr},
-                                {"unk_token", nullptr},
-                                {"continuing_subword_prefix", nullptr},
-                                {"end_of_word_suffix", nullptr},
-                                {"fuse_unk", false},
-                                {"byte_fallback", false},
-                                {"ignore_merges", false},
-                                {"vocab", vocabulary},
-                                {"merges", merges}};
-  const nlohmann::json json = {
+  const ordered_json model = {{"type", "BPE"},
+                              {"dropout", nullptr},
+                              {"unk_token", nullptr},
+                              {"continuing_subword_prefix", nullptr},
+                              {"end_of_word_suffix", nullptr},
+                              {"fuse_unk", false},
+                              {"byte_fallback", false},
+                              {"ignore_merges", false},
+                              {"vocab", std::move(vocabulary)},
+                              {"merges", std::move(merges)}};
+  const ordered_json json = {
       {"version", "1.0"},          {"truncation", nullptr}, {"padding", nullptr},
       {"added_tokens", added},     {"normalizer", nullptr}, {"pre_tokenizer", byte_level},
       {"post_processor", nullptr}, {"decoder", byte_level}, {"model", model}};
@@ -157,7 +158,7 @@ std::string tokenizer_json(const BpeTrainingOptions& options, const nlohmann::js
 }  // namespace
 
 struct BpeTrainer::State {
-  Regex pattern{byte_level_pattern()};
+  WordSplitter splitter;
   std::unordered_map<std::string, int64_t> counts;
 };
 
@@ -174,9 +175,8 @@ BpeTrainer::~BpeTrainer() = default;
 void BpeTrainer::add(std::string_view document) {
   require_utf8(document);
   for (size_t position = 0; position < document.size();) {
-    const auto [begin, end] = state_->pattern.find(document, position);
-    if (begin == std::string_view::npos) break;
-    ++state_->counts[std::string(document.substr(begin, end - begin))];
+    const size_t end = state_->splitter.end_of_piece(document, position);
+    ++state_->counts[std::string(document.substr(position, end - position))];
     position = end;
   }
 }
@@ -198,7 +198,7 @@ std::string BpeTrainer::train() const {
     words.push_back(std::move(word));
   }
   Merger merger(std::move(words));
-  nlohmann::json merges = nlohmann::json::array();
+  ordered_json merges = ordered_json::array();
   for (Pair pair; static_cast<int64_t>(pieces.size()) < options_.vocab_size && merger.next(pair);) {
     const std::string &left = pieces[pair.first], &right = pieces[pair.second], joined = left + right;
     merges.push_back({left, right});
@@ -206,9 +206,10 @@ std::string BpeTrainer::train() const {
     if (fresh) pieces.push_back(joined);
     merger.merge(pair, place->second);
   }
-  nlohmann::json vocabulary = nlohmann::json::object();
-  for (const auto& [piece, id] : ids) vocabulary[piece] = id;
-  return tokenizer_json(options_, vocabulary, merges);
+  // In the order of ids; appended without a search for an equal key, since pieces differ.
+  ordered_json::object_t vocabulary;
+  for (size_t i = 0; i < pieces.size(); ++i) vocabulary.emplace_back(pieces[i], i);
+  return tokenizer_json(options_, std::move(vocabulary), std::move(merges));
 }
 
 }  // namespace megadlm::tokenizers
