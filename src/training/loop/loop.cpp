@@ -43,8 +43,8 @@ int64_t TrainingLoop::total_iterations() const {
 double TrainingLoop::elapsed_seconds() const { return now_seconds() - start_; }
 
 double TrainingLoop::learning_rate() const {
-  if (!training_.schedule_by_time) return schedule_.rate(state_.consumed_samples);
-  return schedule_.rate_by_time(state_.consumed_samples,
+  if (!training_.schedule_by_time) return schedule_.rate(state_.scheduled_samples);
+  return schedule_.rate_by_time(state_.scheduled_samples,
                                 elapsed_seconds() / (60 * training_.exit_duration_in_mins.value()));
 }
 
@@ -81,6 +81,7 @@ void TrainingLoop::account(const StepResult& result) {
   window_.tokens += result.tokens;
   window_.flops += speed_.step_flops(result.tokens, result.head_tokens);
   if (result.non_finite) return;
+  state_.scheduled_samples += training_.global_batch_size;
   ++window_.finite_steps;
   window_.loss += result.loss;
   window_.gradient_norm += result.gradient_norm;

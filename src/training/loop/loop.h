@@ -20,6 +20,7 @@ namespace megadlm::training {
 struct TrainingState {
   int64_t iteration = 0;
   int64_t consumed_samples = 0;
+  int64_t scheduled_samples = 0;  ///< those of steps that were taken: where the learning rate stands
   int64_t consumed_tokens = 0;
   int64_t skipped_iterations = 0;
 };

@@ -61,6 +61,7 @@ checkpoint::Snapshot take_snapshot(const TrainingParts& parts, bool with_optimiz
   snapshot.state = description;
   snapshot.state.update({{"iteration", parts.state.iteration},
                          {"consumed_samples", parts.state.consumed_samples},
+                         {"scheduled_samples", parts.state.scheduled_samples},
                          {"consumed_tokens", parts.state.consumed_tokens},
                          {"skipped_iterations", parts.state.skipped_iterations},
                          {"optimizer_steps", parts.optimizer.steps()},
@@ -87,6 +88,7 @@ void restore_snapshot(const std::filesystem::path& folder, bool with_optimizer, 
   }
   parts.state.iteration = field<int64_t>(snapshot.state, "iteration", folder);
   parts.state.consumed_samples = field<int64_t>(snapshot.state, "consumed_samples", folder);
+  parts.state.scheduled_samples = field<int64_t>(snapshot.state, "scheduled_samples", folder);
   parts.state.consumed_tokens = field<int64_t>(snapshot.state, "consumed_tokens", folder);
   parts.state.skipped_iterations = field<int64_t>(snapshot.state, "skipped_iterations", folder);
   parts.scaler.restore({field<double>(snapshot.state, "loss_scale", folder),
