@@ -1,23 +1,16 @@
 // Each op's kernels against its reference: values and gradients, fp32 and bf16, odd sizes, any thread count.
 // The instruction set is the processor's best, or what MEGADLM_ISA says: ctest runs this once for each.
 
-#include <ATen/ATen.h>
-#include <ATen/Parallel.h>
-#include <gtest/gtest.h>
-
-#include <functional>
-
-#include "base/philox.h"
 #include "ops/activation/activation.h"
 #include "ops/adamw/adamw.h"
 #include "ops/adamw/reference.h"
+#include "ops/agreement.h"
 #include "ops/attention/attention.h"
 #include "ops/embedding/embedding.h"
 #include "ops/gated_activation/gated_activation.h"
 #include "ops/gated_activation/reference.h"
+#include "ops/gemm/gemm.h"
 #include "ops/layer_norm/layer_norm.h"
-#include "ops/linear_cross_entropy/linear_cross_entropy.h"
-#include "ops/linear_cross_entropy/reference.h"
 #include "ops/qkv_rotary/qkv_rotary.h"
 #include "ops/qkv_rotary/reference.h"
 #include "ops/rms_norm/reference.h"
@@ -27,112 +20,6 @@
 
 namespace megadlm::ops {
 namespace {
-
-using Tensors = std::vector<at::Tensor>;
-using Op = std::function<Tensors(const Tensors&)>;
-
-/// Outputs and the gradients of all inputs, for a fixed random weighting of the outputs.
-Tensors run(const Op& op, const Tensors& inputs) {
-  Tensors leaves;
-  for (const auto& input : inputs)
-    leaves.push_back(input.detach().clone().requires_grad_(at::isFloatingType(input.scalar_type())));
-  const Tensors outputs = op(leaves);
-  at::Tensor total = at::zeros({}, at::kDouble);
-  double phase = 0.3;
-  for (const auto& output : outputs) {
-    // Numbers that bf16 holds too, so that the gradient that arrives is the same in each type.
-    const at::Tensor weights = at::sin(at::arange(output.numel(), at::kDouble) * 0.7 + phase)
-                                   .to(at::kBFloat16)
-                                   .to(at::kDouble)
-                                   .view(output.sizes());
-    total = total + (output.to(at::kDouble) * weights).sum();
-    phase += 1;
-  }
-  total.backward();
-  Tensors result;
-  for (const auto& output : outputs) result.push_back(output.detach());
-  for (const auto& leaf : leaves) {
-    if (leaf.requires_grad()) result.push_back(leaf.grad());
-  }
-  return result;
-}
-
-/// The largest difference relative to the largest value, or to 0.1 where all values are smaller (what is left
-/// of a sum that cancels has no relative precision).
-double difference(const at::Tensor& a, const at::Tensor& b) {
-  const double scale = std::max(b.to(at::kDouble).abs().max().item<double>(), 0.1);
-  return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>() / scale;
-}
-
-/// fp32 against the reference in double; bf16 against the reference in double on the rounded inputs.
-/// `own_kernels`: no GEMM of a library takes part, so results must not depend on the number of threads.
-void expect_agreement(const char* name, const Op& op, const Op& reference, const Tensors& inputs,
-                      bool own_kernels = true) {
-  for (const auto& [type, tolerance] : {std::pair{at::kFloat, 2e-5}, std::pair{at::kBFloat16, 2.5e-2}}) {
-    Tensors typed, exact;
-    for (const auto& input : inputs) {
-      const bool floating = at::isFloatingType(input.scalar_type());
-      typed.push_back(floating ? input.to(type) : input);
-      exact.push_back(floating ? typed.back().to(at::kDouble) : input);
-    }
-    const Tensors got = run(op, typed), expected = run(reference, exact);
-    ASSERT_EQ(got.size(), expected.size());
-    for (size_t i = 0; i < got.size(); ++i) {
-      EXPECT_LT(difference(got[i], expected[i]), tolerance)
-          << name << " " << c10::toString(type) << " result " << i;
-    }
-    if (!own_kernels) continue;
-    at::set_num_threads(1);
-    const Tensors single = run(op, typed);
-    at::set_num_threads(2);
-    for (size_t i = 0; i < got.size(); ++i) {
-      EXPECT_TRUE(single[i].equal(got[i])) << name << ": result " << i << " depends on the number of threads";
-    }
-  }
-}
-
-/// The reference's gradients by central differences in double.
-void expect_finite_differences(const Op& reference, const Tensors& inputs) {
-  const Tensors all = run(reference, inputs);
-  const size_t outputs = reference(inputs).size();
-  const auto value = [&](const Tensors& at_inputs) {
-    double total = 0, phase = 0.3;
-    for (const auto& output : reference(at_inputs)) {
-      const at::Tensor weights = at::sin(at::arange(output.numel(), at::kDouble) * 0.7 + phase)
-                                     .to(at::kBFloat16)
-                                     .to(at::kDouble)
-                                     .view(output.sizes());
-      total += (output * weights).sum().item<double>();
-      phase += 1;
-    }
-    return total;
-  };
-  constexpr double kStep = 1e-6;
-  size_t gradient = outputs;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!at::isFloatingType(inputs[i].scalar_type())) continue;
-    const at::Tensor analytic = all[gradient++].flatten();
-    for (int64_t k = 0; k < inputs[i].numel(); k += 1 + inputs[i].numel() / 7) {
-      Tensors up, down;
-      for (const auto& input : inputs) {
-        up.push_back(input.clone());
-        down.push_back(input.clone());
-      }
-      up[i].flatten()[k] += kStep;
-      down[i].flatten()[k] -= kStep;
-      EXPECT_NEAR((value(up) - value(down)) / (2 * kStep), analytic[k].item<double>(), 1e-4)
-          << "input " << i << " element " << k;
-    }
-  }
-}
-
-at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
-  at::Tensor result = at::empty(shape, at::kDouble);
-  const base::Random random(seed, base::RandomStream::test);
-  double* values = result.mutable_data_ptr<double>();
-  for (int64_t i = 0; i < result.numel(); ++i) values[i] = random.normal(0, static_cast<uint64_t>(i));
-  return result;
-}
 
 TEST(RmsNorm, AgreesWithItsReference) {
   for (const int64_t size : {1, 7, 64, 257}) {
@@ -221,53 +108,6 @@ TEST(QkvRotary, AgreesWithItsReference) {
     expect_agreement("qkv_rotary", op, reference, inputs);
     if (c.size <= 10) expect_finite_differences(reference, inputs);
   }
-}
-
-TEST(LinearCrossEntropy, AgreesWithItsReference) {
-  for (const auto& [rows, vocabulary, valid] :
-       {std::tuple{1, 5, 5}, std::tuple{70, 130, 117}, std::tuple{300, 1000, 1000}}) {
-    const at::Tensor targets = (at::arange(rows) * 31).remainder(valid);
-    const at::Tensor weights = normal({rows}, 9).abs();
-    const auto count = static_cast<int64_t>(valid);
-    const Op op = [=](const Tensors& t) {
-      return Tensors{linear_cross_entropy(t[0], t[1], targets, weights.to(at::kFloat), count)};
-    };
-    const Op reference = [=](const Tensors& t) {
-      return Tensors{reference::linear_cross_entropy(t[0], t[1], targets, weights, count)};
-    };
-    expect_agreement("linear_cross_entropy", op, reference,
-                     {normal({rows, 24}, 10), normal({vocabulary, 24}, 11)}, false);
-  }
-}
-
-TEST(LinearCrossEntropy, ChunksDoNotChangeTheResult) {
-  // 200,000 columns make chunks of 128 rows, so 300 rows are three. A GEMM whose sums run over so many
-  // columns is itself off by some 3e-4 in fp32 (measured for ATen's).
-  const at::Tensor hidden = normal({300, 4}, 12).to(at::kFloat),
-                   weight = normal({200000, 4}, 13).to(at::kFloat);
-  const at::Tensor targets = at::arange(300) * 600, weights = at::ones({300});
-  const Op op = [&](const Tensors& t) {
-    return Tensors{linear_cross_entropy(t[0], t[1], targets, weights, 200000)};
-  };
-  const Op reference = [&](const Tensors& t) {
-    return Tensors{reference::linear_cross_entropy(t[0], t[1], targets, weights, 200000)};
-  };
-  const Tensors got = run(op, {hidden, weight}),
-                expected = run(reference, {hidden.to(at::kDouble), weight.to(at::kDouble)});
-  for (size_t i = 0; i < got.size(); ++i) EXPECT_LT(difference(got[i], expected[i]), 1e-3) << i;
-}
-
-TEST(LinearCrossEntropy, EmptyRowsAndBadTargets) {
-  at::Tensor weight = normal({10, 4}, 1).to(at::kFloat).requires_grad_(true);
-  const at::Tensor loss =
-      linear_cross_entropy(at::empty({0, 4}), weight, at::empty({0}, at::kLong), at::empty({0}), 10);
-  EXPECT_EQ(loss.item<float>(), 0);
-  loss.backward();
-  EXPECT_EQ(weight.grad().abs().sum().item<float>(), 0);
-  EXPECT_NE(megadlm::testing::error_of([&] {
-              linear_cross_entropy(at::ones({1, 4}), weight, at::full({1}, 10, at::kLong), at::ones({1}), 10);
-            }).find("10"),
-            std::string::npos);
 }
 
 TEST(Embedding, GradientSumsInFp32) {
@@ -413,6 +253,11 @@ TEST(Attention, QueriesAreTheLastOfMoreKeys) {
               attention(query.slice(1, 5), key, value, causal, 0.3);
             }).find("segments"),
             std::string::npos);
+}
+
+TEST(Measures, ArePlausible) {
+  EXPECT_GT(measure_gemm_flops(at::kFloat, 64), 1e6);
+  EXPECT_GT(measure_copy_bandwidth(), 1e6);
 }
 
 TEST(Isa, TheBestIsAvailable) {

@@ -25,6 +25,10 @@ const CrossEntropyKernels& kernels() {
   return choose(portable::cross_entropy_kernels, avx2::cross_entropy_kernels, avx512::cross_entropy_kernels);
 }
 
+int64_t rows_of_chunk(const at::Tensor& hidden, int64_t valid_vocab) {
+  return std::max(kSmallestChunk, kChunkBytes / std::max<int64_t>(valid_vocab * hidden.element_size(), 1));
+}
+
 /// Adds the gradient of one chunk's share of the weight; in fp32 where there are several chunks.
 void add_weight_gradient(at::Tensor& sum, const at::Tensor& grad_logits, const at::Tensor& hidden,
                          bool only_chunk) {
@@ -46,6 +50,14 @@ at::Tensor with_padding(const at::Tensor& gradient, const at::Tensor& weight) {
   return padded;
 }
 
+/// sum of losses x weights in double, in the order of the rows: the same for any number of threads.
+at::Tensor weighted_sum(const at::Tensor& losses, const at::Tensor& weights) {
+  const float *loss = losses.const_data_ptr<float>(), *weight = weights.const_data_ptr<float>();
+  double total = 0;
+  for (int64_t i = 0; i < losses.numel(); ++i) total += static_cast<double>(loss[i]) * weight[i];
+  return at::scalar_tensor(total, at::kFloat);
+}
+
 /// Loss and both gradients in one go over chunks of rows: the logits of a chunk become its gradient in place.
 struct LinearCrossEntropyFunction : torch::autograd::Function<LinearCrossEntropyFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& hidden_in, const at::Tensor& weight,
@@ -53,7 +65,7 @@ struct LinearCrossEntropyFunction : torch::autograd::Function<LinearCrossEntropy
                             bool with_gradient) {
     const at::Tensor hidden = hidden_in.contiguous(), valid = weight.slice(0, 0, valid_vocab);
     const int64_t rows = hidden.size(0);
-    const int64_t chunk = std::max(kSmallestChunk, kChunkBytes / (valid_vocab * hidden.element_size()));
+    const int64_t chunk = rows_of_chunk(hidden, valid_vocab);
     const bool only_chunk = rows <= chunk;
     at::Tensor losses = at::empty({rows}, at::kFloat);
     at::Tensor grad_hidden = with_gradient ? at::empty_like(hidden) : at::Tensor(), grad_weight;
@@ -77,7 +89,7 @@ struct LinearCrossEntropyFunction : torch::autograd::Function<LinearCrossEntropy
       if (!grad_weight.defined()) grad_weight = at::zeros_like(valid);
       context->save_for_backward({grad_hidden, with_padding(grad_weight, weight)});
     }
-    return (losses.to(at::kDouble) * weights).sum().to(at::kFloat);
+    return weighted_sum(losses, weights);
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
@@ -92,11 +104,11 @@ struct LinearCrossEntropyFunction : torch::autograd::Function<LinearCrossEntropy
 };
 
 void check(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets,
-           const at::Tensor& weights, int64_t valid_vocab) {
+           int64_t valid_vocab) {
   base::require(hidden.dim() == 2 && weight.dim() == 2 && hidden.size(1) == weight.size(1),
                 "linear_cross_entropy: hidden must be [n, h] and the weight [V, h]");
-  base::require(targets.sizes() == weights.sizes() && targets.dim() == 1 && targets.size(0) == hidden.size(0),
-                "linear_cross_entropy: targets and weights must be [n]");
+  base::require(targets.dim() == 1 && targets.size(0) == hidden.size(0),
+                "linear_cross_entropy: targets must be [n]");
   base::require(valid_vocab >= 1 && valid_vocab <= weight.size(0),
                 "linear_cross_entropy: {} valid of {} columns", valid_vocab, weight.size(0));
   if (targets.numel() == 0 || !targets.device().is_cpu()) return;
@@ -106,18 +118,52 @@ void check(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor&
                 highest.item<int64_t>(), valid_vocab - 1);
 }
 
+/// Whether the kernels take this call; says so.
+bool use_kernels(const at::Tensor& hidden, const at::Tensor& weight) {
+  const bool fits = fits_kernels(hidden) && hidden.scalar_type() == weight.scalar_type();
+  report_choice("linear_cross_entropy", fits ? name_of(current_isa()) : "reference",
+                fits ? "" : "the type or device has no kernel");
+  return fits;
+}
+
 }  // namespace
 
 at::Tensor linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets,
                                 const at::Tensor& weights, int64_t valid_vocab) {
-  check(hidden, weight, targets, weights, valid_vocab);
-  const bool fits = fits_kernels(hidden) && hidden.scalar_type() == weight.scalar_type();
-  report_choice("linear_cross_entropy", fits ? name_of(current_isa()) : "reference",
-                fits ? "" : "the type or device has no kernel");
-  if (!fits) return reference::linear_cross_entropy(hidden, weight, targets, weights, valid_vocab);
+  check(hidden, weight, targets, valid_vocab);
+  base::require(weights.sizes() == targets.sizes(), "linear_cross_entropy: weights must be [n]");
+  if (!use_kernels(hidden, weight)) {
+    return reference::linear_cross_entropy(hidden, weight, targets, weights, valid_vocab);
+  }
   const bool with_gradient = at::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
   return LinearCrossEntropyFunction::apply(hidden, weight, targets.contiguous(), weights.contiguous(),
                                            valid_vocab, with_gradient);
+}
+
+at::Tensor linear_cross_entropy_rows(const at::Tensor& hidden, const at::Tensor& weight,
+                                     const at::Tensor& targets, int64_t valid_vocab) {
+  check(hidden, weight, targets, valid_vocab);
+  const at::NoGradGuard no_gradient;
+  const bool kernel = use_kernels(hidden, weight);
+  const auto run = is_bf16(hidden) ? kernels().loss_bf16 : kernels().loss_f32;
+  const at::Tensor valid = weight.slice(0, 0, valid_vocab), wanted = targets.contiguous();
+  const int64_t rows = hidden.size(0), chunk = rows_of_chunk(hidden, valid_vocab);
+  at::Tensor losses = at::empty({rows}, hidden.options().dtype(at::kFloat));
+  for (int64_t begin = 0; begin < rows; begin += chunk) {
+    const int64_t end = std::min(rows, begin + chunk);
+    const at::Tensor part = hidden.slice(0, begin, end);
+    if (!kernel) {
+      losses.slice(0, begin, end)
+          .copy_(reference::linear_cross_entropy_rows(part, valid, wanted.slice(0, begin, end), valid_vocab));
+      continue;
+    }
+    at::Tensor logits = at::mm(part, valid.t());
+    const CrossEntropyKernels::Rows arguments{logits.mutable_data_ptr(),
+                                              wanted.const_data_ptr<int64_t>() + begin, nullptr,
+                                              losses.mutable_data_ptr<float>() + begin, valid_vocab};
+    at::parallel_for(0, end - begin, 1, [&](int64_t first, int64_t last) { run(arguments, first, last); });
+  }
+  return losses;
 }
 
 }  // namespace megadlm::ops

@@ -12,4 +12,8 @@ namespace megadlm::ops {
 at::Tensor linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets,
                                 const at::Tensor& weights, int64_t valid_vocab);
 
+/// The cross-entropy of each row, [n] f32, without gradient; arguments as above.
+at::Tensor linear_cross_entropy_rows(const at::Tensor& hidden, const at::Tensor& weight,
+                                     const at::Tensor& targets, int64_t valid_vocab);
+
 }  // namespace megadlm::ops
