@@ -18,7 +18,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr int64_t kChunkBytes = int64_t{96} << 20;  // logits that exist at once
+constexpr int64_t kChunkBytes = int64_t{48} << 20;  // logits that exist at once
 constexpr int64_t kSmallestChunk = 128;             // rows
 
 const CrossEntropyKernels& kernels() {
