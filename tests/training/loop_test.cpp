@@ -96,6 +96,9 @@ TEST(TrainingLoop, EndsWhereItIsToldTo) {
   run.training.exit_interval = 4;
   run.run({});
   EXPECT_EQ(run.state.iteration, 4);
+  run.training.train_iters = 20;
+  run.run({});  // goes on from there, to the next multiple
+  EXPECT_EQ(run.state.iteration, 8);
   TinyRun samples;
   samples.training.train_iters.reset();
   samples.training.train_samples = 9;

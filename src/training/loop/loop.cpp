@@ -124,7 +124,8 @@ void TrainingLoop::log_window(double learning_rate,
 std::optional<std::string> TrainingLoop::stop_reason() const {
   if (const char* signal = StopSignals::received()) return fmt::format("{} arrived", signal);
   if (state_.iteration >= total_iterations()) return "training is complete";
-  if (divides(training_.exit_interval, state_.iteration)) return "--exit-interval is reached";
+  const bool stepped = state_.iteration > first_iteration_;
+  if (stepped && divides(training_.exit_interval, state_.iteration)) return "--exit-interval is reached";
   if (training_.exit_duration_in_mins && elapsed_seconds() >= 60 * *training_.exit_duration_in_mins) {
     return "--exit-duration-in-mins is over";
   }
@@ -134,6 +135,7 @@ std::optional<std::string> TrainingLoop::stop_reason() const {
 void TrainingLoop::run() {
   const StopSignals signals;
   start_ = now_seconds();
+  first_iteration_ = state_.iteration;
   window_ = {.start = start_};
   int64_t saved_at = -1;
   const auto save = [&] {

@@ -74,6 +74,7 @@ class TrainingLoop {
   LoopHooks hooks_;
   TrainingState& state_;
   int64_t consecutive_skips_ = 0;
+  int64_t first_iteration_ = 0;  ///< where this process took over
   double start_ = 0;
   struct Sums {
     double start = 0, paused = 0, loss = 0, gradient_norm = 0, flops = 0;
