@@ -76,6 +76,7 @@ int doctor_command(const std::vector<std::string>& arguments) {
   report["cuda"] = at::hasCUDA() ? "built, and a device is there" : "not built, or no device";
   report["gemm_bf16_gflops"] = std::round(ops::measure_gemm_flops(at::kBFloat16, 2048) / 1e9);
   report["gemm_fp32_gflops"] = std::round(ops::measure_gemm_flops(at::kFloat, 2048) / 1e9);
+  report["copy_gb_per_second"] = std::round(ops::measure_copy_bandwidth() / 1e9);
   if (options.json) {
     fmt::print("{}\n", report.dump());
     return 0;
