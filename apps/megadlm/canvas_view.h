@@ -8,7 +8,8 @@
 namespace megadlm::apps {
 
 /// Shows a canvas as it is denoised, on standard error: in place on a terminal, with fresh tokens
-/// highlighted; elsewhere about eight lines from the first step to the last.
+/// highlighted; elsewhere, and where the text is taller than the terminal, about eight lines from the first
+/// step to the last.
 class CanvasView {
  public:
   CanvasView(const tokenizers::Tokenizer& tokenizer, int64_t mask_token);
@@ -16,7 +17,8 @@ class CanvasView {
   void show(const generation::DenoisingStep& step);
 
  private:
-  std::string render(const generation::DenoisingStep& step) const;
+  std::string render(const generation::DenoisingStep& step, bool in_place) const;
+  bool redraw(const generation::DenoisingStep& step);
 
   const tokenizers::Tokenizer& tokenizer_;
   int64_t mask_token_;

@@ -19,13 +19,24 @@
 namespace megadlm::apps {
 namespace {
 
-/// The held-out pair in rows, without shuffling.
+/// The held-out pair in rows, without shuffling. Where a row's first token cannot be scored, rows share a
+/// token with the one before, so that each token but the very first counts once.
 data::RowReader open_rows(const config::EvaluationOptions& options, const training::LoadedModel& loaded) {
   const auto dataset = std::make_shared<const data::IndexedDataset>(options.data_path);
+  const auto mode = loaded.objective.model_running_mode;
+  const int64_t length = options.seq_length > 0 ? options.seq_length : loaded.seq_length;
+  const int64_t positions = loaded.model->architecture().max_position_embeddings;
+  base::require(length <= positions, "--seq-length {}: the model has {} positions", length, positions);
   data::SampleShape shape;
   shape.documents = {0, dataset->num_documents()};
-  shape.seq_length = options.seq_length > 0 ? options.seq_length : loaded.seq_length;
-  shape.extra_tokens = loaded.objective.diffusion() ? 0 : 1;
+  shape.seq_length = length;
+  if (mode == config::RunningMode::autoregressive) shape.extra_tokens = 1;
+  if (mode == config::RunningMode::diffusion_shifted) {
+    // The shared token is one of the row's `length`: the model may not see more.
+    base::require(length > 1, "--seq-length {}: a shifted model's rows need at least 2 tokens", length);
+    shape.seq_length = length - 1;
+    shape.extra_tokens = 1;
+  }
   data::RowOptions rows;
   rows.vocab_size = loaded.vocabulary.vocab_size;
   return data::sequential_rows(dataset, shape, rows, options.batch_size, 0);

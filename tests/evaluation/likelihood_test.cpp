@@ -85,30 +85,115 @@ TEST(Likelihood, DoesNotDependOnTheBatch) {
   }
 }
 
+/// A row's cost under one set of masks: length / masks x the sum of cross-entropies.
+double cost_of(const models::LanguageModel& model, const at::Tensor& tokens,
+               const std::vector<int64_t>& masked) {
+  at::Tensor inputs = tokens.clone();
+  for (const int64_t i : masked) inputs[0][i] = kMask;
+  const at::Tensor logs = at::log_softmax(model.logits(model.hidden({inputs, {}, {}, nullptr})[0]), 1);
+  double sum = 0;
+  for (const int64_t i : masked) sum -= logs[i][tokens[0][i].item<int64_t>()].item<double>();
+  return sum * static_cast<double>(tokens.numel()) / static_cast<double>(masked.size());
+}
+
+/// One row under `count` sample numbers, that is with independent noise.
+data::RowReader repeated(const at::Tensor& tokens, int64_t count) {
+  return [=, row = int64_t{0}]() mutable -> std::optional<data::RowBatch> {
+    if (row >= count) return std::nullopt;
+    data::RowBatch batch;
+    for (int64_t i = 0; i < 500; ++i) batch.sample.push_back(row++);
+    batch.tokens = tokens.expand({500, tokens.size(1)}).contiguous();
+    return batch;
+  };
+}
+
 TEST(Likelihood, IsUnbiasedForTheAverageOverAllMasks) {
   const auto model = tiny_model(false);
   const at::NoGradGuard no_gradient;
-  const at::Tensor tokens = at::tensor({5, 21}, at::kLong).view({1, 2});
-  const auto cost = [&](std::vector<int64_t> masked) {
+  const at::Tensor tokens = at::tensor({5, 21, 30}, at::kLong).view({1, 3});
+  const auto cost = [&](std::vector<int64_t> masked) { return cost_of(*model, tokens, masked); };
+  const double exact = ((cost({0}) + cost({1}) + cost({2})) / 3 +
+                        (cost({0, 1}) + cost({0, 2}) + cost({1, 2})) / 3 + cost({0, 1, 2})) /
+                       3;
+  double errors[2] = {};
+  const int64_t draws[2] = {1, 4};
+  for (int64_t i = 0; i < 2; ++i) {
+    const auto result = evaluate_likelihood(*model, repeated(tokens, 1000),
+                                            options_of(config::RunningMode::diffusion_unshifted, draws[i]));
+    EXPECT_NEAR(result.nats_per_token * 3, exact, 3 * result.standard_error * 3 + 1e-9) << draws[i];
+    errors[i] = result.standard_error;
+  }
+  EXPECT_GT(errors[1], 0);
+  EXPECT_LT(errors[1], errors[0] / 1.5);
+}
+
+/// Passes on what it is asked, and keeps how many masks each row had.
+class CountingModel : public models::LanguageModel {
+ public:
+  explicit CountingModel(std::unique_ptr<models::LanguageModel> model) : model_(std::move(model)) {}
+  const config::Architecture& architecture() const override { return model_->architecture(); }
+  std::vector<nn::Parameter>& parameters() override { return model_->parameters(); }
+  void to(at::Device device) override { model_->to(device); }
+  at::Tensor hidden(const models::ModelInput& input) const override {
+    counts.push_back(input.tokens.eq(kMask).sum(1));
+    return model_->hidden(input);
+  }
+  at::Tensor logits(const at::Tensor& hidden) const override { return model_->logits(hidden); }
+  at::Tensor loss(const at::Tensor& hidden, const at::Tensor& targets,
+                  const at::Tensor& weights) const override {
+    return model_->loss(hidden, targets, weights);
+  }
+
+  mutable std::vector<at::Tensor> counts;  ///< [b] i64 a forward pass
+
+ private:
+  std::unique_ptr<models::LanguageModel> model_;
+};
+
+TEST(Likelihood, TheDrawsOfARowMaskEvenlySpreadCounts) {
+  const CountingModel model(tiny_model(true));
+  evaluate_likelihood(model, rows_of(6, 8, 6), options_of(config::RunningMode::diffusion_unshifted, 8));
+  const at::Tensor counts = std::get<0>(at::stack(model.counts, 1).sort(1));
+  EXPECT_TRUE(counts.equal(at::arange(1, 9).expand({6, 8}))) << counts;
+}
+
+TEST(Likelihood, OneTokenCostsItsCrossEntropy) {
+  const auto model = tiny_model(false);
+  const at::NoGradGuard no_gradient;
+  const at::Tensor tokens = at::tensor({7}, at::kLong).view({1, 1});
+  const auto result = evaluate_likelihood(*model, repeated(tokens, 500),
+                                          options_of(config::RunningMode::diffusion_unshifted, 2));
+  EXPECT_NEAR(result.nats_per_token, cost_of(*model, tokens, {0}), 1e-5);
+}
+
+TEST(Likelihood, TokensOutsideTheLossMaskAreNeverMaskedNorScored) {
+  const auto model = tiny_model(false);
+  const at::NoGradGuard no_gradient;
+  const at::Tensor tokens = at::tensor({5, 21, 30}, at::kLong).view({1, 3});
+  for (const auto mode : {config::RunningMode::diffusion_unshifted, config::RunningMode::diffusion_shifted}) {
+    const auto reader = [&, done = false]() mutable -> std::optional<data::RowBatch> {
+      if (done) return std::nullopt;
+      done = true;
+      data::RowBatch batch;
+      batch.sample = {0};
+      batch.tokens = tokens;
+      batch.loss_mask = at::tensor({0.0f, 1.0f, 0.0f}).view({1, 3});
+      return batch;
+    };
+    const auto result = evaluate_likelihood(*model, reader, options_of(mode, 3));
     at::Tensor inputs = tokens.clone();
-    for (const int64_t i : masked) inputs[0][i] = kMask;
-    const at::Tensor logs = at::log_softmax(model->logits(model->hidden({inputs, {}, {}, nullptr})[0]), 1);
-    double sum = 0;
-    for (const int64_t i : masked) sum -= logs[i][tokens[0][i].item<int64_t>()].item<double>();
-    return sum * 2 / static_cast<double>(masked.size());
-  };
-  const double exact = 0.5 * (0.5 * cost({0}) + 0.5 * cost({1})) + 0.5 * cost({0, 1});
-  // One row under many sample numbers is many independent draws.
-  const auto reader = [&, row = int64_t{0}]() mutable -> std::optional<data::RowBatch> {
-    if (row == 2000) return std::nullopt;
-    data::RowBatch batch;
-    for (int64_t i = 0; i < 500; ++i) batch.sample.push_back(row++);
-    batch.tokens = tokens.expand({500, 2}).contiguous();
-    return batch;
-  };
-  const auto result =
-      evaluate_likelihood(*model, reader, options_of(config::RunningMode::diffusion_unshifted, 1));
-  EXPECT_NEAR(result.nats_per_token * 2, exact, 3 * result.standard_error * 2 + 1e-9);
+    inputs[0][1] = kMask;
+    const at::Tensor logits = model->logits(model->hidden({inputs, {}, {}, nullptr})[0]);
+    const int64_t output = mode == config::RunningMode::diffusion_shifted ? 0 : 1;
+    EXPECT_NEAR(result.nats_per_token, -at::log_softmax(logits, 1)[output][21].item<double>(), 1e-5);
+    EXPECT_EQ(result.tokens, 1);
+  }
+}
+
+TEST(Likelihood, DiffusionNeedsAMaskToken) {
+  auto options = options_of(config::RunningMode::diffusion_unshifted, 1);
+  options.mask_token = -1;
+  EXPECT_THROW(evaluate_likelihood(*tiny_model(true), rows_of(1, 4, 1), options), base::Error);
 }
 
 TEST(Likelihood, AutoregressiveIsTheChainRule) {

@@ -19,7 +19,6 @@ constexpr int64_t kMask = 49, kEod = 48, kVocabulary = 50;
 
 DiffusionSettings settings_of(int64_t steps, int64_t block_length) {
   DiffusionSettings settings;
-  settings.objective.model_running_mode = config::RunningMode::diffusion_unshifted;
   settings.mask_token = kMask;
   settings.steps = steps;
   settings.block_length = block_length;
@@ -107,16 +106,108 @@ TEST(Denoise, ARowEndsAtItsFirstEndTokenWithNoMaskBefore) {
   EXPECT_TRUE(denoise(table_model(far), masks(1, 4), one)[0].equal(ids({1, 2, 3, kEod})));
 }
 
+/// A stand-in whose logits at a position are a function of its row's number (kept in the row's first token)
+/// and of the tokens beside it.
+DiffusionModel neighbour_model() {
+  DiffusionModel model;
+  model.vocab_size = kVocabulary;
+  model.logits = [](const at::Tensor& canvas, const at::Tensor& positions) {
+    const int64_t length = canvas.size(1);
+    at::Tensor logits = at::empty({positions.numel(), kVocabulary});
+    for (int64_t i = 0; i < positions.numel(); ++i) {
+      const int64_t row = positions[i].item<int64_t>() / length, at = positions[i].item<int64_t>() % length;
+      const int64_t left = canvas[row][at - 1].item<int64_t>(), first = canvas[row][0].item<int64_t>();
+      logits[i] = (at::arange(kVocabulary) * (1 + left + 7 * first + at)).remainder(11).to(at::kFloat) / 3;
+    }
+    return logits;
+  };
+  return model;
+}
+
 TEST(Denoise, ARowDoesNotDependOnItsBatch) {
-  const at::Tensor table = at::randn({3 * 8, kVocabulary}) * 2;
-  auto settings = settings_of(4, 4);
+  // Gaps of different places and sizes, so that the rows' blocks and steps differ.
+  at::Tensor canvas = masks(3, 10);
+  canvas.select(1, 0).copy_(ids({1, 2, 3}));
+  canvas[0].slice(0, 1, 6).fill_(20);
+  canvas[2].slice(0, 3, 5).fill_(21);
+  canvas[2].slice(0, 8, 10).fill_(22);
+  auto settings = settings_of(6, 3);
   settings.temperature = 1;
-  const at::Tensor together = denoise(table_model(table), masks(3, 8), settings);
-  const at::Tensor alone = denoise(table_model(table), masks(1, 8), settings);
-  EXPECT_TRUE(alone[0].equal(together[0]));
-  EXPECT_TRUE(denoise(table_model(table), masks(3, 8), settings).equal(together));
-  settings.seed = 1;
-  EXPECT_FALSE(denoise(table_model(table), masks(3, 8), settings).equal(together));
+  for (const auto remasking : {config::Remasking::low_confidence, config::Remasking::random}) {
+    settings.remasking = remasking;
+    settings.first_row = 0;
+    const at::Tensor together = denoise(neighbour_model(), canvas, settings);
+    for (int64_t row = 0; row < 3; ++row) {
+      settings.first_row = row;
+      EXPECT_TRUE(denoise(neighbour_model(), canvas.slice(0, row, row + 1), settings)[0].equal(together[row]))
+          << row;
+    }
+    settings.first_row = 0;
+    EXPECT_TRUE(denoise(neighbour_model(), canvas, settings).equal(together));
+    settings.seed = 1;
+    EXPECT_FALSE(denoise(neighbour_model(), canvas, settings).equal(together));
+    settings.seed = 0;
+  }
+}
+
+TEST(Denoise, StepsAreThoseThatRun) {
+  at::Tensor table = at::zeros({20, kVocabulary});
+  const auto run = [&](const at::Tensor& canvas, const DiffusionSettings& settings) {
+    std::vector<int64_t> seen, totals;
+    bool last = false;
+    denoise(table_model(table), canvas, settings, [&](const DenoisingStep& step) {
+      EXPECT_FALSE(last);
+      seen.push_back(step.step);
+      totals.push_back(step.steps);
+      last = step.last;
+    });
+    EXPECT_TRUE(last);
+    EXPECT_EQ(seen.back(), static_cast<int64_t>(seen.size()));
+    return totals;
+  };
+  // More steps than masks: those without a commit are dropped and not counted.
+  EXPECT_EQ(run(masks(1, 3), settings_of(40, 0)), (std::vector<int64_t>{3, 3, 3}));
+  // Two gaps far apart: blocks without a mask need no step.
+  at::Tensor canvas = at::full({1, 20}, 4, at::kLong);
+  canvas[0][2] = kMask;
+  canvas[0][19] = kMask;
+  EXPECT_EQ(run(canvas, settings_of(2, 4)), (std::vector<int64_t>{2, 2}));
+}
+
+TEST(Denoise, BannedIdsAreNeverDrawn) {
+  at::Tensor table = at::zeros({4, kVocabulary});
+  table.select(1, 7).fill_(20);
+  auto settings = settings_of(4, 0);
+  for (int64_t id = 0; id < kMask; ++id) {
+    if (id != 11) settings.banned.push_back(id);
+  }
+  settings.banned.push_back(kVocabulary + 3);  // a column of the padding
+  for (const double temperature : {0.0, 1.0, 1e-310}) {
+    settings.temperature = temperature;
+    EXPECT_TRUE(denoise(table_model(table), masks(1, 4), settings).eq(11).all().item<bool>());
+  }
+  settings.banned.push_back(11);
+  EXPECT_NE(error_of([&] { denoise(table_model(table), masks(1, 4), settings); }).find("no token"),
+            std::string::npos);
+}
+
+TEST(Denoise, NamesLogitsThatAreNoNumbers) {
+  at::Tensor table = at::zeros({4, kVocabulary});
+  table[2][5] = std::numeric_limits<float>::quiet_NaN();
+  auto settings = settings_of(4, 0);
+  for (int64_t kind = 0; kind < 4; ++kind) {
+    settings.remasking = static_cast<config::Remasking>(kind);
+    EXPECT_NE(error_of([&] { denoise(table_model(table), masks(1, 4), settings); }).find("position 2"),
+              std::string::npos);
+  }
+}
+
+TEST(Denoise, ThePaddingOfTheVocabularyIsNeverDrawn) {
+  at::Tensor table = at::zeros({4, kVocabulary + 14});
+  table.slice(1, kVocabulary).fill_(30);
+  auto settings = settings_of(4, 0);
+  settings.temperature = 1;
+  EXPECT_TRUE(denoise(table_model(table), masks(1, 4), settings).lt(kVocabulary).all().item<bool>());
 }
 
 TEST(Denoise, GuidanceMasksThePrompt) {
@@ -140,6 +231,22 @@ TEST(Denoise, GuidanceMasksThePrompt) {
   EXPECT_EQ(denoise(model, canvas, settings)[0][1].item<int64_t>(), 1);
 }
 
+TEST(Denoise, GuidanceIsComputedInSinglePrecision) {
+  // 1 wins by 2^-9 over logits near 1, less than bfloat16 holds there.
+  DiffusionModel model;
+  model.vocab_size = kVocabulary;
+  model.logits = [](const at::Tensor& canvas, const at::Tensor& positions) {
+    at::Tensor logits = at::full({positions.numel(), kVocabulary}, -9.0);
+    const bool sees = canvas[0][0].item<int64_t>() == 30;
+    logits.select(1, 1).fill_(sees ? 1.0 : 0.99609375);
+    logits.select(1, 0).fill_(1.0);
+    return logits.to(at::kBFloat16);
+  };
+  auto settings = settings_of(1, 0);
+  settings.cfg_scale = 0.5;
+  EXPECT_EQ(denoise(model, ids({30, kMask}).view({1, 2}), settings)[0][1].item<int64_t>(), 1);
+}
+
 TEST(Denoise, NamesTooFewSteps) {
   EXPECT_NE(error_of([&] {
               denoise(table_model(at::zeros({6, kVocabulary})), masks(1, 6), settings_of(2, 2));
@@ -158,6 +265,15 @@ TEST(Draft, TemperatureFollowsTheSoftMaximum) {
                  .tokens.item<int64_t>()];
   }
   for (int64_t i = 0; i < 3; ++i) EXPECT_NEAR(counts[i] / 6000.0, expected[0][i].item<double>(), 0.025);
+}
+
+TEST(Draft, ATinyTemperatureIsGreedy) {
+  const at::Tensor logits = at::tensor({3.0, 5.0, 4.0}).unsqueeze(0);
+  for (const double temperature : {0.0, 1e-310, 1e-9}) {
+    EXPECT_EQ(draft_tokens(logits, {{}, 3}, temperature, config::Remasking::margin, {{0}, {0}, 0, 1})
+                  .tokens.item<int64_t>(),
+              1);
+  }
 }
 
 TEST(Draft, ScoresAreThoseOfTheirNames) {

@@ -36,17 +36,26 @@ at::Tensor row_sums(const models::LanguageModel& model, const at::Tensor& hidden
   return (losses.view(weights.sizes()) * weights).sum(1);
 }
 
-/// The positions of a row that can be scored.
-std::vector<int64_t> scorable(const data::RowBatch& rows, int64_t row, bool shifted) {
-  std::vector<int64_t> positions;
-  const int64_t length = rows.tokens.size(1);
-  for (int64_t i = shifted ? 1 : 0; i < length; ++i) {
-    const bool counts = !rows.loss_mask.defined() || rows.loss_mask[row][i].item<float>() != 0;
-    const bool starts = shifted && rows.segments.defined() &&
-                        rows.segments[row][i].item<int64_t>() != rows.segments[row][i - 1].item<int64_t>();
-    if (counts && !starts) positions.push_back(i);
+/// Where tokens can be scored, [b, s] bool: where the loss mask says so, and for shifted outputs not at a
+/// row's or segment's first token.
+at::Tensor scorable(const data::RowBatch& rows, bool shifted) {
+  at::Tensor result = rows.loss_mask.defined() ? rows.loss_mask.ne(0) : at::ones_like(rows.tokens, at::kBool);
+  if (!shifted) return result.contiguous();
+  result = result.clone(at::MemoryFormat::Contiguous);
+  result.select(1, 0).fill_(false);
+  if (rows.segments.defined()) {
+    result.slice(1, 1).logical_and_(rows.segments.slice(1, 1).eq(rows.segments.slice(1, 0, -1)));
   }
-  return positions;
+  return result;
+}
+
+/// The columns of a row that are set.
+std::vector<int64_t> set_columns(const bool* row, int64_t length) {
+  std::vector<int64_t> columns;
+  for (int64_t i = 0; i < length; ++i) {
+    if (row[i]) columns.push_back(i);
+  }
+  return columns;
 }
 
 /// Chooses `count` of the positions at random: the first `count` of a Fisher-Yates shuffle.
@@ -77,38 +86,55 @@ BatchLosses autoregressive_losses(const models::LanguageModel& model, const data
   return losses;
 }
 
+/// A batch's rows with exactly `count` of their scorable tokens masked, and the weights of the outputs.
+struct MaskedRows {
+  at::Tensor inputs;   ///< [b, s] i64
+  at::Tensor weights;  ///< [b, s] f64: scorable / count at the outputs that predict masked tokens
+};
+
+MaskedRows mask_rows(const data::RowBatch& rows, const at::Tensor& scorable, int64_t draw, bool shifted,
+                     const LikelihoodOptions& options) {
+  const base::Random time(options.seed, base::RandomStream::evaluation_time);
+  const base::Random mask(options.seed, base::RandomStream::evaluation_mask);
+  const int64_t width = rows.tokens.size(1);
+  MaskedRows masked{rows.tokens.clone(at::MemoryFormat::Contiguous),
+                    at::zeros(rows.tokens.sizes(), at::kDouble)};
+  int64_t* inputs = masked.inputs.mutable_data_ptr<int64_t>();
+  double* weights = masked.weights.mutable_data_ptr<double>();
+  for (int64_t row = 0; row < rows.tokens.size(0); ++row, inputs += width, weights += width) {
+    auto positions = set_columns(scorable.const_data_ptr<bool>() + row * width, width);
+    if (positions.empty()) continue;
+    const auto sample = static_cast<uint64_t>(rows.sample[row]);
+    const auto length = static_cast<double>(positions.size());
+    const double shift = time.uniform_double(sample, 0) + static_cast<double>(draw) / options.num_draws;
+    const double u = 1 - (shift - std::floor(shift));  // (0, 1]
+    const auto count = std::clamp<int64_t>(std::llround(std::ceil(u * length)), 1, positions.size());
+    choose(positions, count, mask, sample * static_cast<uint64_t>(options.num_draws) + draw);
+    for (int64_t i = 0; i < count; ++i) {
+      inputs[positions[i]] = options.mask_token;
+      weights[positions[i] - shifted] = length / static_cast<double>(count);
+    }
+  }
+  return masked;
+}
+
 BatchLosses diffusion_losses(const models::LanguageModel& model, const data::RowBatch& rows,
                              const LikelihoodOptions& options) {
   const bool shifted = options.objective.model_running_mode == config::RunningMode::diffusion_shifted;
-  const base::Random time(options.seed, base::RandomStream::evaluation_time);
-  const base::Random mask(options.seed, base::RandomStream::evaluation_mask);
-  const int64_t count = rows.tokens.size(0);
-  BatchLosses losses{std::vector<double>(count, 0.0), {}};
+  const at::Tensor counts = scorable(rows, shifted), tokens = counts.sum(1);
+  const auto visibility = objectives::training_visibility(options.objective, rows.segments);
+  at::Tensor targets = rows.tokens;
+  if (shifted) targets = at::cat({targets.slice(1, 1), targets.slice(1, 0, 1)}, 1);
+  at::Tensor sums = at::zeros({rows.tokens.size(0)}, at::kDouble);
   for (int64_t draw = 0; draw < options.num_draws; ++draw) {
-    at::Tensor inputs = rows.tokens.clone();
-    at::Tensor weights = at::zeros(rows.tokens.sizes(), at::kDouble);
-    for (int64_t row = 0; row < count; ++row) {
-      auto positions = scorable(rows, row, shifted);
-      if (draw == 0) losses.tokens.push_back(static_cast<int64_t>(positions.size()));
-      if (positions.empty()) continue;
-      const auto sample = static_cast<uint64_t>(rows.sample[row]);
-      const auto length = static_cast<double>(positions.size());
-      const double shift = time.uniform_double(sample, 0) + static_cast<double>(draw) / options.num_draws;
-      const double u = 1 - (shift - std::floor(shift));  // (0, 1]
-      const auto masked = std::clamp<int64_t>(std::llround(std::ceil(u * length)), 1, positions.size());
-      choose(positions, masked, mask, sample * static_cast<uint64_t>(options.num_draws) + draw);
-      for (int64_t i = 0; i < masked; ++i) {
-        inputs[row][positions[i]] = options.mask_token;
-        weights[row][positions[i] - shifted] = length / masked;
-      }
-    }
-    at::Tensor targets = rows.tokens;
-    if (shifted) targets = at::cat({targets.slice(1, 1), targets.slice(1, 0, 1)}, 1);
-    const auto visibility = objectives::training_visibility(options.objective, rows.segments);
-    const at::Tensor hidden = model.hidden({inputs, rows.positions, visibility, nullptr});
-    const at::Tensor sums = row_sums(model, hidden, targets, weights);
-    for (int64_t row = 0; row < count; ++row)
-      losses.sums[row] += sums[row].item<double>() / options.num_draws;
+    const MaskedRows masked = mask_rows(rows, counts, draw, shifted, options);
+    const at::Tensor hidden = model.hidden({masked.inputs, rows.positions, visibility, nullptr});
+    sums += row_sums(model, hidden, targets, masked.weights) / options.num_draws;
+  }
+  BatchLosses losses;
+  for (int64_t row = 0; row < sums.size(0); ++row) {
+    losses.sums.push_back(sums[row].item<double>());
+    losses.tokens.push_back(tokens[row].item<int64_t>());
   }
   return losses;
 }
@@ -118,6 +144,9 @@ BatchLosses diffusion_losses(const models::LanguageModel& model, const data::Row
 LikelihoodResult evaluate_likelihood(const models::LanguageModel& model, const data::RowReader& rows,
                                      const LikelihoodOptions& options) {
   const at::NoGradGuard no_gradient;
+  base::require(!options.objective.diffusion() || (options.mask_token >= 0 && options.num_draws >= 1),
+                "the likelihood of a diffusion model needs a mask token and at least one draw, not {} and {}",
+                options.mask_token, options.num_draws);
   LikelihoodResult result;
   std::vector<double> sums;
   std::vector<int64_t> tokens;

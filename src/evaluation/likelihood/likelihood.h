@@ -11,7 +11,7 @@ namespace megadlm::evaluation {
 
 struct LikelihoodResult {
   double nats_per_token = 0;  ///< AR: exact; diffusion: an upper bound (negative ELBO)
-  double standard_error = 0;  ///< over rows, each row one observation
+  double standard_error = 0;  ///< over rows, each one observation; 0 of a single row
   int64_t tokens = 0, rows = 0;
   std::optional<double> bits_per_byte;
 };

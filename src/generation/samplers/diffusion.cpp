@@ -12,6 +12,53 @@
 namespace megadlm::generation {
 namespace {
 
+/// A stretch of a row, and how many of its masked positions each step commits.
+struct Block {
+  int64_t begin, end;
+  std::vector<int64_t> quotas;
+};
+
+/// What is left to do in a row.
+struct RowPlan {
+  std::vector<Block> blocks;
+  size_t block = 0, step = 0;  ///< the next step is blocks[block].quotas[step]
+
+  bool finished() const { return block == blocks.size(); }
+  int64_t quota() const { return blocks[block].quotas[step]; }
+  void advance() {
+    if (++step < blocks[block].quotas.size()) return;
+    step = 0;
+    ++block;
+  }
+};
+
+/// Blocks of the row `ids` [s], each with its share of the steps.
+RowPlan plan_row(const at::Tensor& ids, const DiffusionSettings& settings) {
+  const at::Tensor masked = ids.eq(settings.mask_token);
+  const at::Tensor places = masked.nonzero().squeeze(1);
+  RowPlan plan;
+  if (places.numel() == 0) return plan;
+  const int64_t begin = places[0].item<int64_t>(), end = places[-1].item<int64_t>() + 1;
+  const int64_t length = settings.block_length > 0 ? settings.block_length : end - begin;
+  std::vector<int64_t> counts;
+  for (int64_t at = begin; at < end; at += length) {
+    const int64_t stop = std::min(at + length, end);
+    const auto count = masked.slice(0, at, stop).sum().item<int64_t>();
+    if (count == 0) continue;
+    plan.blocks.push_back({at, stop, {}});
+    counts.push_back(count);
+  }
+  const auto blocks = static_cast<int64_t>(counts.size());
+  const int64_t steps = settings.steps > 0 ? settings.steps : places.numel();
+  base::require(steps >= blocks, "--steps {}: there are {} blocks of {} tokens, and each needs a step", steps,
+                blocks, length);
+  for (int64_t i = 0; i < blocks; ++i) {
+    const int64_t share = settings.steps > 0 ? steps / blocks + (i < steps % blocks ? 1 : 0) : counts[i];
+    plan.blocks[i].quotas = commit_schedule(counts[i], share);
+  }
+  return plan;
+}
+
 /// One run of the sampler over a canvas.
 class Denoiser {
  public:
@@ -20,99 +67,103 @@ class Denoiser {
       : model_(model),
         settings_(settings),
         callback_(callback),
-        canvas_(canvas.clone()),
+        canvas_(canvas.clone(at::MemoryFormat::Contiguous)),
         given_(canvas.ne(settings.mask_token)) {
-    banned_.ids = {settings.mask_token};
+    banned_.ids = settings.banned;
+    banned_.ids.push_back(settings.mask_token);
     banned_.vocab_size = model.vocab_size;
+    for (int64_t row = 0; row < canvas_.size(0); ++row) {
+      plans_.push_back(plan_row(canvas_[row], settings));
+      int64_t steps = 0;
+      for (const Block& block : plans_.back().blocks) steps += static_cast<int64_t>(block.quotas.size());
+      total_steps_ = std::max(total_steps_, steps);
+    }
   }
 
   at::Tensor run() {
-    const at::Tensor columns = given_.logical_not().any(0).nonzero().squeeze(1);
-    if (columns.numel() == 0) return canvas_;
-    const int64_t begin = columns[0].item<int64_t>(), end = columns[-1].item<int64_t>() + 1;
-    const int64_t length = settings_.block_length > 0 ? settings_.block_length : end - begin;
-    const int64_t blocks = (end - begin + length - 1) / length;
-    const int64_t steps = settings_.steps > 0 ? settings_.steps : end - begin;
-    base::require(steps >= blocks, "--steps {}: there are {} blocks of {} tokens, and each needs a step",
-                  steps, blocks, length);
-    total_steps_ = steps;
-    for (int64_t block = 0; block < blocks; ++block) {
-      const int64_t block_steps = steps / blocks + (block < steps % blocks ? 1 : 0);
-      fill_block(begin + block * length, std::min(begin + (block + 1) * length, end), block_steps);
-      finish_rows();
-    }
+    while (!finished()) take_step();
     return canvas_;
   }
 
  private:
-  int64_t rows() const { return canvas_.size(0); }
-
-  void fill_block(int64_t begin, int64_t end, int64_t steps) {
-    std::vector<std::vector<int64_t>> schedules;
-    size_t longest = 0;
-    for (int64_t row = 0; row < rows(); ++row) {
-      const auto masked = canvas_[row].slice(0, begin, end).eq(settings_.mask_token).sum().item<int64_t>();
-      schedules.push_back(commit_schedule(masked, steps));
-      longest = std::max(longest, schedules.back().size());
-    }
-    for (size_t step = 0; step < longest; ++step) {
-      std::vector<int64_t> quotas;
-      for (const auto& schedule : schedules) quotas.push_back(step < schedule.size() ? schedule[step] : 0);
-      commit(begin, end, quotas);
-    }
+  bool finished() const {
+    return std::all_of(plans_.begin(), plans_.end(), [](const RowPlan& plan) { return plan.finished(); });
   }
 
-  /// Drafts the masked positions of [begin, end) and commits each row's best.
-  void commit(int64_t begin, int64_t end, const std::vector<int64_t>& quotas) {
-    const at::Tensor masked = canvas_.slice(1, begin, end).eq(settings_.mask_token).nonzero();
-    DrawKeys keys;
-    keys.step = step_;
-    keys.seed = settings_.seed;
-    for (int64_t i = 0; i < masked.size(0); ++i) {
-      keys.row.push_back(masked[i][0].item<int64_t>());
-      keys.position.push_back(masked[i][1].item<int64_t>() + begin);
-    }
-    const at::Tensor flat = masked.select(1, 0) * canvas_.size(1) + masked.select(1, 1) + begin;
-    const Draft draft =
-        draft_tokens(guided_logits(flat), banned_, settings_.temperature, settings_.remasking, keys);
-    at::Tensor committed = at::zeros_like(canvas_, at::kBool);
-    const at::Tensor scores = draft.scores.contiguous(), tokens = draft.tokens.contiguous();
-    std::vector<int64_t> order(keys.row.size());
-    std::iota(order.begin(), order.end(), 0);
-    const double* score = scores.const_data_ptr<double>();
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score[a] > score[b]; });
-    std::vector<int64_t> left = quotas;
-    for (const int64_t i : order) {
-      const int64_t row = keys.row[i], position = keys.position[i];
-      if (left[row]-- <= 0) continue;
-      canvas_[row][position] = tokens[i];
-      committed[row][position] = true;
+  void take_step() {
+    const at::Tensor before = canvas_.clone();
+    commit(masked_places());
+    for (size_t row = 0; row < plans_.size(); ++row) {
+      if (plans_[row].finished()) continue;
+      plans_[row].advance();
+      finish_if_ended(static_cast<int64_t>(row));
     }
     ++step_;
-    if (callback_) callback_({step_, total_steps_, canvas_, committed});
+    if (callback_) callback_({step_, total_steps_, canvas_, canvas_.ne(before), finished()});
   }
 
+  /// The masked positions of each row's block.
+  DrawKeys masked_places() const {
+    DrawKeys places;
+    places.step = step_;
+    places.seed = settings_.seed;
+    const int64_t* ids = canvas_.const_data_ptr<int64_t>();
+    for (size_t row = 0; row < plans_.size(); ++row, ids += canvas_.size(1)) {
+      if (plans_[row].finished()) continue;
+      const Block& block = plans_[row].blocks[plans_[row].block];
+      for (int64_t i = block.begin; i < block.end; ++i) {
+        if (ids[i] != settings_.mask_token) continue;
+        places.row.push_back(settings_.first_row + static_cast<int64_t>(row));
+        places.position.push_back(i);
+      }
+    }
+    return places;
+  }
+
+  /// Drafts the masked positions and commits each row's best.
+  void commit(const DrawKeys& places) {
+    const auto count = static_cast<int64_t>(places.row.size());
+    at::Tensor flat = at::empty({count}, at::kLong);
+    int64_t* flat_ids = flat.mutable_data_ptr<int64_t>();
+    for (int64_t i = 0; i < count; ++i) {
+      flat_ids[i] = (places.row[i] - settings_.first_row) * canvas_.size(1) + places.position[i];
+    }
+    const Draft draft =
+        draft_tokens(guided_logits(flat), banned_, settings_.temperature, settings_.remasking, places);
+    const at::Tensor contiguous_scores = draft.scores.contiguous();
+    const double* scores = contiguous_scores.const_data_ptr<double>();
+    const int64_t* tokens = draft.tokens.const_data_ptr<int64_t>();
+    std::vector<int64_t> order(count);
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
+    std::vector<int64_t> left;
+    for (const RowPlan& plan : plans_) left.push_back(plan.finished() ? 0 : plan.quota());
+    int64_t* ids = canvas_.mutable_data_ptr<int64_t>();
+    for (const int64_t i : order) {
+      if (left[places.row[i] - settings_.first_row]-- > 0) ids[flat_ids[i]] = tokens[i];
+    }
+  }
+
+  /// In single precision: the difference of two logits that are nearly equal is what guides.
   at::Tensor guided_logits(const at::Tensor& positions) const {
     const at::Tensor conditional = model_.logits(canvas_, positions);
     if (settings_.cfg_scale == 0) return conditional;
     const at::Tensor unconditional =
-        model_.logits(canvas_.masked_fill(given_, settings_.mask_token), positions);
-    return unconditional + (settings_.cfg_scale + 1) * (conditional - unconditional);
+        model_.logits(canvas_.masked_fill(given_, settings_.mask_token), positions).to(at::kFloat);
+    return unconditional + (settings_.cfg_scale + 1) * (conditional.to(at::kFloat) - unconditional);
   }
 
-  /// Fills what follows a row's end where nothing masked stands before it.
-  void finish_rows() {
+  /// Fills what follows a row's drawn end token where nothing masked stands before it.
+  void finish_if_ended(int64_t row) {
     if (!settings_.eod_token) return;
-    for (int64_t row = 0; row < rows(); ++row) {
-      at::Tensor tokens = canvas_[row];
-      const at::Tensor generated_end =
-          tokens.eq(*settings_.eod_token).logical_and(given_[row].logical_not()).nonzero();
-      if (generated_end.numel() == 0) continue;
-      const int64_t end = generated_end[0][0].item<int64_t>();
-      if (tokens.slice(0, 0, end).eq(settings_.mask_token).any().item<bool>()) continue;
-      at::Tensor rest = tokens.slice(0, end);
-      rest.masked_fill_(given_[row].slice(0, end).logical_not(), *settings_.eod_token);
-    }
+    at::Tensor tokens = canvas_[row];
+    const at::Tensor drawn = given_[row].logical_not();
+    const at::Tensor ends = tokens.eq(*settings_.eod_token).logical_and_(drawn).nonzero();
+    if (ends.numel() == 0) return;
+    const int64_t end = ends[0][0].item<int64_t>();
+    if (tokens.slice(0, 0, end).eq(settings_.mask_token).any().item<bool>()) return;
+    tokens.slice(0, end).masked_fill_(drawn.slice(0, end), *settings_.eod_token);
+    plans_[row].block = plans_[row].blocks.size();
   }
 
   const DiffusionModel& model_;
@@ -121,7 +172,9 @@ class Denoiser {
   at::Tensor canvas_;
   at::Tensor given_;  ///< positions that were not masked at the start
   BannedIds banned_;
-  int64_t step_ = 0, total_steps_ = 0;
+  std::vector<RowPlan> plans_;
+  int64_t step_ = 0;  ///< of every row that is not finished: each takes part in each step
+  int64_t total_steps_ = 0;
 };
 
 }  // namespace

@@ -1,9 +1,12 @@
 #include "generation/samplers/selection.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include <cmath>
 #include <limits>
+
+#include "base/error.h"
 
 namespace megadlm::generation {
 namespace {
@@ -19,7 +22,7 @@ at::Tensor gumbel_noise(int64_t columns, const DrawKeys& keys) {
   const auto count = static_cast<int64_t>(keys.row.size());
   at::Tensor noise = at::empty({count, columns}, at::kDouble);
   double* values = noise.mutable_data_ptr<double>();
-  for (int64_t i = 0; i < count; ++i) {
+  const auto fill_row = [&](int64_t i) {
     const uint64_t key = key_of(keys.row[i], keys.step);
     for (int64_t column = 0; column < columns; column += 2) {
       const auto words = random.block(key, static_cast<uint64_t>(keys.position[i] * columns + column));
@@ -29,7 +32,10 @@ at::Tensor gumbel_noise(int64_t columns, const DrawKeys& keys) {
         values[i * columns + column + k] = -std::log(-std::log(uniform));
       }
     }
-  }
+  };
+  at::parallel_for(0, count, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) fill_row(i);
+  });
   return noise;
 }
 
@@ -44,15 +50,30 @@ at::Tensor uniform_scores(const DrawKeys& keys) {
   return scores;
 }
 
+/// `drawn` [n, 1]: the logits of the drawn tokens. argmax prefers what is no number, so one tells of a row.
+void require_finite(const at::Tensor& drawn, const DrawKeys& keys) {
+  const at::Tensor bad = drawn.squeeze(1).isfinite().logical_not_().nonzero();
+  if (bad.numel() == 0) return;
+  const auto i = bad[0][0].item<int64_t>();
+  base::fail(
+      "no token can be drawn at position {} of row {}: the model gives no finite logit to an id that is "
+      "allowed",
+      keys.position[i], keys.row[i]);
+}
+
 }  // namespace
 
 Draft draft_tokens(const at::Tensor& logits, const BannedIds& banned, double temperature,
                    config::Remasking remasking, const DrawKeys& keys) {
   at::Tensor allowed = logits.slice(1, 0, banned.vocab_size).to(at::kDouble).clone();
-  for (const int64_t id : banned.ids) allowed.select(1, id).fill_(-std::numeric_limits<double>::infinity());
+  for (const int64_t id : banned.ids) {
+    if (id < banned.vocab_size) allowed.select(1, id).fill_(-std::numeric_limits<double>::infinity());
+  }
   Draft draft;
-  draft.tokens = temperature == 0 ? allowed.argmax(1)
-                                  : (allowed / temperature + gumbel_noise(allowed.size(1), keys)).argmax(1);
+  // The noise is scaled, not the logits, which a tiny temperature would send to infinity.
+  draft.tokens =
+      (temperature == 0 ? allowed : allowed + temperature * gumbel_noise(allowed.size(1), keys)).argmax(1);
+  require_finite(allowed.gather(1, draft.tokens.unsqueeze(1)), keys);
   if (remasking == config::Remasking::random) {
     draft.scores = uniform_scores(keys);
     return draft;

@@ -30,9 +30,10 @@ struct DrawKeys {
 };
 
 /// Draws a token for each row of `logits` [n, V] and scores it. Banned ids get -inf before anything else.
-/// Token: argmax of logit / temperature + Gumbel noise (LLaDA's argmax of exp(l) / (-log U)^T, in log space
+/// Token: argmax of logit + temperature x Gumbel noise (LLaDA's argmax of exp(l) / (-log U)^T, in log space
 /// and double); temperature 0: the greatest logit. Score by `remasking`: probability of the drawn token under
-/// the noise-free soft maximum, a uniform number, sum of p log p, or the gap between the two likeliest.
+/// the noise-free soft maximum, a uniform number, sum of p log p, or the gap between the two likeliest. An
+/// Error names a position where no allowed id has a finite logit.
 Draft draft_tokens(const at::Tensor& logits, const BannedIds& banned, double temperature,
                    config::Remasking remasking, const DrawKeys& keys);
 

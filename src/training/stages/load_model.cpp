@@ -55,6 +55,9 @@ LoadedModel load_model(const fs::path& folder) {
   };
   loaded.vocabulary.mask_token = id("mask_token");
   loaded.vocabulary.eod_token = id("eod_token");
+  base::require(!loaded.objective.diffusion() || loaded.vocabulary.mask_token.has_value(),
+                "{}: has no mask_token, which a model of mode {} needs", place,
+                config::name_of(loaded.objective.model_running_mode));
   return loaded;
 }
 
