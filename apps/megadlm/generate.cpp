@@ -98,13 +98,13 @@ void check_blocks(const config::GenerationOptions& options) {
   if (!options.infill.empty()) return;
   const int64_t length = options.block_length > 0 ? options.block_length : options.gen_length;
   if (options.gen_length % length != 0) {
-    base::fail_usage("--block-length {}: does not divide --gen-length {}; {} would do", length,
-                     options.gen_length, std::gcd(length, options.gen_length));
+    base::fail("--block-length {}: does not divide --gen-length {}; {} would do", length, options.gen_length,
+               std::gcd(length, options.gen_length));
   }
   const int64_t blocks = options.gen_length / length;
   if (options.steps % blocks != 0) {
-    base::fail_usage("--steps {}: the {} blocks need the same number each: a multiple of {}, such as {}",
-                     options.steps, blocks, blocks, (options.steps / blocks + 1) * blocks);
+    base::fail("--steps {}: the {} blocks need the same number each: a multiple of {}, such as {}",
+               options.steps, blocks, blocks, (options.steps / blocks + 1) * blocks);
   }
 }
 
