@@ -5,10 +5,9 @@
 namespace megadlm::apps {
 
 int pretrain_command(const std::vector<std::string>& arguments) {
-  training::PretrainOptions options;
+  config::PretrainOptions options;
   config::Parser parser("pretrain", "Train a language model from random or given weights.");
   options.add_to(parser);
-  parser.accept_megatron_options();
   if (!parser.parse(arguments)) return 0;
   return training::pretrain(options, parser.yaml());
 }

@@ -38,6 +38,9 @@ class LanguageModel {
   /// [b, s] f32. Runs the output layer only where the weight is not zero.
   virtual at::Tensor loss(const at::Tensor& hidden, const at::Tensor& targets,
                           const at::Tensor& weights) const = 0;
+  /// Cross-entropy of each row, [n] f32 without gradient: hidden [n, h], targets [n] i64. Logits exist in
+  /// chunks.
+  virtual at::Tensor losses(const at::Tensor& hidden, const at::Tensor& targets) const = 0;
 };
 
 /// A decoder with weights drawn from Philox keyed by (seed, parameter, element), on the CPU in fp32.

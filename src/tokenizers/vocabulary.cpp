@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "tokenizers/bpe/bpe_tokenizer.h"
 #include "tokenizers/json_access.h"
@@ -38,19 +39,11 @@ std::optional<int32_t> find_token(const Tokenizer& tokenizer, std::string_view r
   return std::nullopt;
 }
 
-nlohmann::json parse(const std::string& text, const fs::path& path) {
-  try {
-    return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::exception& error) {
-    base::fail("{}: not valid JSON: {}", path.string(), error.what());
-  }
-}
-
 /// The special tokens that a tokenizer_config.json names; none when it is not there.
 BpeTokenizer::Roles read_roles(const fs::path& path) {
   BpeTokenizer::Roles roles;
   if (!fs::exists(path)) return roles;
-  const nlohmann::json config = parse(base::read_file(path), path);
+  const nlohmann::json config = base::read_json(path);
   for (const char* role : {"eos_token", "mask_token"}) {
     const nlohmann::json& value = json_member(config, role);
     const nlohmann::json& content = value.is_object() ? json_member(value, "content") : value;
@@ -63,7 +56,7 @@ BpeTokenizer::Roles read_roles(const fs::path& path) {
 std::optional<int64_t> null_vocab_size(const std::string& text, const fs::path& path) {
   constexpr size_t longest = 1000;  // a tokenizer.json is not parsed twice
   if (text.size() > longest) return std::nullopt;
-  const nlohmann::json json = parse(text, path);
+  const nlohmann::json json = base::parse_json(text, path.string());
   if (json_type(json) != "NullTokenizer") return std::nullopt;
   const nlohmann::json& size = json_member(json, "vocab_size");
   base::require(size.is_number_unsigned() && size.get<uint64_t>() >= 1 &&

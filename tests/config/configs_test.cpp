@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "config/parser.h"
 #include "config/pretrain_options.h"
 
 namespace megadlm::config {
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 fs::path configs() { return fs::path(__FILE__).parent_path() / "../../configs"; }
 
 Architecture model(const std::string& name, int64_t vocabulary) {
-  PretrainOptionGroups groups;
+  PretrainOptions groups;
   Parser parser("pretrain", "Train.");
   groups.add_to(parser);
   parser.parse({"--config", (configs() / "models" / (name + ".yaml")).string()});
@@ -41,7 +42,7 @@ TEST(ConfigsTest, RecipesAreInOrderForSomeModelAndData) {
   for (const auto& entry : fs::directory_iterator(configs() / "recipes")) {
     if (entry.path().extension() != ".yaml") continue;
     ++files;
-    PretrainOptionGroups groups;
+    PretrainOptions groups;
     Parser parser("pretrain", "Train.");
     groups.add_to(parser);
     const std::string model = (configs() / "models/dlm-79m.yaml").string();

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "config/parser.h"
 #include "config/pretrain_options.h"
 
 namespace megadlm::config {
@@ -43,14 +44,14 @@ class MegatronOptionsTest : public testing::Test {
     return "no error";
   }
 
-  PretrainOptionGroups groups_;
+  PretrainOptions groups_;
   std::ostringstream log_;
   std::shared_ptr<spdlog::logger> earlier_;
 };
 
 TEST_F(MegatronOptionsTest, TableIsConsistent) {
   std::set<std::string_view> names;
-  PretrainOptionGroups groups;
+  PretrainOptions groups;
   Parser parser("pretrain", "Train.");
   groups.add_to(parser);
   for (const MegatronOption& option : megatron_options()) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "support/tiny_architecture.h"
 
 namespace megadlm::evaluation {
 namespace {
@@ -14,15 +15,8 @@ namespace {
 constexpr int64_t kVocabulary = 50, kMask = 49;
 
 std::unique_ptr<models::LanguageModel> tiny_model(bool zero_head) {
-  config::Architecture architecture;
-  architecture.num_layers = 2;
-  architecture.hidden_size = 32;
-  architecture.num_attention_heads = 4;
-  architecture.position_embedding_type = config::PositionEmbedding::rope;
-  architecture.normalization = config::Normalization::rms_norm;
-  architecture.swiglu = true;
-  architecture.disable_bias_linear = true;
-  architecture.untie_embeddings_and_output_weights = true;
+  config::Architecture architecture = megadlm::testing::tiny_architecture();
+  architecture.ffn_hidden_size = 0;  // the default width
   architecture.init_method_std = 0.3;
   auto model = models::make_decoder(config::resolve(architecture, 64, kVocabulary, kVocabulary), 3);
   if (zero_head) {
@@ -142,6 +136,9 @@ class CountingModel : public models::LanguageModel {
   at::Tensor loss(const at::Tensor& hidden, const at::Tensor& targets,
                   const at::Tensor& weights) const override {
     return model_->loss(hidden, targets, weights);
+  }
+  at::Tensor losses(const at::Tensor& hidden, const at::Tensor& targets) const override {
+    return model_->losses(hidden, targets);
   }
 
   mutable std::vector<at::Tensor> counts;  ///< [b] i64 a forward pass

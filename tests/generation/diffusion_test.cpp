@@ -9,6 +9,7 @@
 #include "generation/infill.h"
 #include "generation/samplers/autoregressive.h"
 #include "support/temporary_folder.h"
+#include "support/tiny_architecture.h"
 
 namespace megadlm::generation {
 namespace {
@@ -297,14 +298,9 @@ TEST(CommitSchedule, SpreadsTheRestOverTheFirstSteps) {
 }
 
 std::unique_ptr<models::LanguageModel> tiny_model() {
-  config::Architecture architecture;
-  architecture.num_layers = 2;
-  architecture.hidden_size = 32;
-  architecture.num_attention_heads = 4;
-  architecture.position_embedding_type = config::PositionEmbedding::rope;
-  architecture.normalization = config::Normalization::rms_norm;
-  architecture.swiglu = true;
-  architecture.disable_bias_linear = true;
+  config::Architecture architecture = megadlm::testing::tiny_architecture();
+  architecture.ffn_hidden_size = 0;  // the default width
+  architecture.untie_embeddings_and_output_weights = false;
   architecture.init_method_std = 0.2;
   return models::make_decoder(config::resolve(architecture, 64, kVocabulary, kVocabulary), 3);
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "models/decoder/hf_names.h"
+#include "support/tiny_architecture.h"
 
 namespace megadlm::models {
 namespace {
@@ -15,18 +16,9 @@ using Kind = ops::Visibility::Kind;
 
 /// 2 layers, hidden 32, 4 query heads, 2 groups of 8 channels, FFN 64, vocabulary 50.
 config::Architecture tiny() {
-  config::Architecture architecture;
-  architecture.num_layers = 2;
-  architecture.hidden_size = 32;
-  architecture.num_attention_heads = 4;
+  config::Architecture architecture = megadlm::testing::tiny_architecture();
   architecture.group_query_attention = true;
   architecture.num_query_groups = 2;
-  architecture.ffn_hidden_size = 64;
-  architecture.position_embedding_type = config::PositionEmbedding::rope;
-  architecture.normalization = config::Normalization::rms_norm;
-  architecture.swiglu = true;
-  architecture.disable_bias_linear = true;
-  architecture.untie_embeddings_and_output_weights = true;
   return architecture;
 }
 

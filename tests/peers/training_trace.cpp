@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "checkpoint/safetensors/safetensors.h"
+#include "config/parser.h"
 #include "data/samples/mock.h"
 #include "models/decoder/hf_names.h"
 #include "objectives/objective.h"
@@ -43,7 +44,7 @@ void record(std::vector<checkpoint::NamedTensor>& trace, const std::string& kind
 }
 
 void run(const std::vector<std::string>& arguments) {
-  training::PretrainOptions options;
+  config::PretrainOptions options;
   TraceOptions trace_options;
   config::Parser parser("training_trace", "Records training steps for a reference.");
   options.add_to(parser);

@@ -7,22 +7,12 @@
 #include <limits>
 #include <numeric>
 
+#include "support/tiny_architecture.h"
+
 namespace megadlm::training {
 namespace {
 
-config::Architecture tiny() {
-  config::Architecture architecture;
-  architecture.num_layers = 2;
-  architecture.hidden_size = 32;
-  architecture.num_attention_heads = 4;
-  architecture.ffn_hidden_size = 64;
-  architecture.position_embedding_type = config::PositionEmbedding::rope;
-  architecture.normalization = config::Normalization::rms_norm;
-  architecture.swiglu = true;
-  architecture.disable_bias_linear = true;
-  architecture.untie_embeddings_and_output_weights = true;
-  return config::resolve(architecture, 16, 50, 50);
-}
+config::Architecture tiny() { return config::resolve(megadlm::testing::tiny_architecture(), 16, 50, 50); }
 
 /// Everything that a run of steps needs, from one seed.
 struct Trainer {

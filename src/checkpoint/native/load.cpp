@@ -7,6 +7,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "checkpoint/native/layout.h"
 #include "checkpoint/native/native.h"
 
@@ -25,20 +26,12 @@ std::optional<int64_t> parse_number(std::string_view text) {
   return value;
 }
 
-json read_json(const fs::path& path) {
-  try {
-    return json::parse(base::read_file(path));
-  } catch (const json::exception& error) {
-    base::fail("{}: not valid JSON: {}", path.string(), error.what());
-  }
-}
-
 /// Checks every file that the index names; gives their names.
 std::set<std::string> verify(const fs::path& checkpoint) {
   const fs::path index_path = checkpoint / kIndexFile;
   base::require(fs::exists(index_path), "{}: is not a checkpoint: it has no {}", checkpoint.string(),
                 kIndexFile);
-  const json index = read_json(index_path);
+  const json index = base::read_json(index_path);
   const bool good = index.is_object() && index.contains("version") && index.contains("files") &&
                     index["version"].is_number_integer() && index["files"].is_object();
   base::require(good, "{}: expected an object with 'version' and 'files'", index_path.string());
@@ -92,8 +85,8 @@ Snapshot load_checkpoint(const fs::path& checkpoint, bool with_optimizer) {
   if (with_optimizer && names.contains(kOptimizerFile)) {
     snapshot.optimizer = SafetensorsFile(checkpoint / kOptimizerFile).tensors();
   }
-  snapshot.architecture = read_json(checkpoint / kArchitectureFile);
-  snapshot.state = read_json(checkpoint / kStateFile);
+  snapshot.architecture = base::read_json(checkpoint / kArchitectureFile);
+  snapshot.state = base::read_json(checkpoint / kStateFile);
   snapshot.config_yaml = base::read_file(checkpoint / kConfigFile);
   const std::set<std::string> known{kModelFile, kOptimizerFile, kArchitectureFile, kStateFile, kConfigFile};
   for (const std::string& name : names) {
@@ -104,7 +97,7 @@ Snapshot load_checkpoint(const fs::path& checkpoint, bool with_optimizer) {
 
 nlohmann::json load_state(const fs::path& checkpoint) {
   base::require(fs::exists(checkpoint / kStateFile), "{}: has no {}", checkpoint.string(), kStateFile);
-  return read_json(checkpoint / kStateFile);
+  return base::read_json(checkpoint / kStateFile);
 }
 
 }  // namespace megadlm::checkpoint

@@ -11,42 +11,22 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "objectives/autoregressive/autoregressive.h"
+#include "objectives/masking/noise.h"
 #include "objectives/visibility.h"
 
 namespace megadlm::evaluation {
 namespace {
-
-constexpr int64_t kChunkRows = 1024;  // positions whose logits exist at once
 
 /// Sums of weight x cross-entropy by row, in double: hidden [b, s, h], targets [b, s], weights [b, s] double.
 at::Tensor row_sums(const models::LanguageModel& model, const at::Tensor& hidden, const at::Tensor& targets,
                     const at::Tensor& weights) {
   const at::Tensor positions = weights.flatten().nonzero().squeeze(1);
   const at::Tensor flat_hidden = hidden.flatten(0, 1), flat_targets = targets.flatten();
+  const at::Tensor scored =
+      model.losses(flat_hidden.index_select(0, positions), flat_targets.index_select(0, positions));
   at::Tensor losses = at::zeros({weights.numel()}, at::kDouble);
-  const int64_t vocab_size = model.architecture().vocab_size;
-  for (const at::Tensor& part :
-       positions.numel() > 0 ? positions.split(kChunkRows) : std::vector<at::Tensor>{}) {
-    const at::Tensor logits =
-        model.logits(flat_hidden.index_select(0, part)).slice(1, 0, vocab_size).to(at::kFloat);
-    const at::Tensor loss =
-        at::cross_entropy_loss(logits, flat_targets.index_select(0, part), {}, at::Reduction::None);
-    losses.index_copy_(0, part, loss.to(at::kDouble));
-  }
+  losses.index_copy_(0, positions, scored.to(at::kDouble));
   return (losses.view(weights.sizes()) * weights).sum(1);
-}
-
-/// Where tokens can be scored, [b, s] bool: where the loss mask says so, and for shifted outputs not at a
-/// row's or segment's first token.
-at::Tensor scorable(const data::RowBatch& rows, bool shifted) {
-  at::Tensor result = rows.loss_mask.defined() ? rows.loss_mask.ne(0) : at::ones_like(rows.tokens, at::kBool);
-  if (!shifted) return result.contiguous();
-  result = result.clone(at::MemoryFormat::Contiguous);
-  result.select(1, 0).fill_(false);
-  if (rows.segments.defined()) {
-    result.slice(1, 1).logical_and_(rows.segments.slice(1, 1).eq(rows.segments.slice(1, 0, -1)));
-  }
-  return result;
 }
 
 /// The columns of a row that are set.
@@ -121,7 +101,7 @@ MaskedRows mask_rows(const data::RowBatch& rows, const at::Tensor& scorable, int
 BatchLosses diffusion_losses(const models::LanguageModel& model, const data::RowBatch& rows,
                              const LikelihoodOptions& options) {
   const bool shifted = options.objective.model_running_mode == config::RunningMode::diffusion_shifted;
-  const at::Tensor counts = scorable(rows, shifted), tokens = counts.sum(1);
+  const at::Tensor counts = objectives::maskable_positions(rows, shifted), tokens = counts.sum(1);
   const auto visibility = objectives::training_visibility(options.objective, rows.segments);
   at::Tensor targets = rows.tokens;
   if (shifted) targets = at::cat({targets.slice(1, 1), targets.slice(1, 0, 1)}, 1);

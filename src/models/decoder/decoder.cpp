@@ -6,6 +6,7 @@
 #include "nn/head/loss_head.h"
 #include "nn/initialization.h"
 #include "ops/embedding/embedding.h"
+#include "ops/linear_cross_entropy/linear_cross_entropy.h"
 #include "ops/qkv_rotary/qkv_rotary.h"
 
 namespace megadlm::models {
@@ -96,6 +97,10 @@ at::Tensor Decoder::logits(const at::Tensor& hidden) const { return at::linear(h
 at::Tensor Decoder::loss(const at::Tensor& hidden, const at::Tensor& targets,
                          const at::Tensor& weights) const {
   return nn::weighted_loss(hidden, output_weight(), targets, weights, architecture_.vocab_size);
+}
+
+at::Tensor Decoder::losses(const at::Tensor& hidden, const at::Tensor& targets) const {
+  return ops::linear_cross_entropy_rows(hidden, output_weight(), targets, architecture_.vocab_size);
 }
 
 std::unique_ptr<LanguageModel> make_decoder(const config::Architecture& architecture, uint64_t seed) {

@@ -24,6 +24,7 @@ class Decoder : public LanguageModel {
   at::Tensor logits(const at::Tensor& hidden) const override;
   at::Tensor loss(const at::Tensor& hidden, const at::Tensor& targets,
                   const at::Tensor& weights) const override;
+  at::Tensor losses(const at::Tensor& hidden, const at::Tensor& targets) const override;
 
  private:
   struct Layer {

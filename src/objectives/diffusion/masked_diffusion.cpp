@@ -28,26 +28,15 @@ at::Tensor shift_left(const at::Tensor& values, const at::Scalar& fill) {
 MaskedDiffusion::MaskedDiffusion(const config::ObjectiveOptions& options, int64_t mask_token, uint64_t seed)
     : options_(options), noise_(options, seed), mask_token_(mask_token) {}
 
-at::Tensor MaskedDiffusion::maskable(const data::RowBatch& rows) const {
-  at::Tensor allowed =
-      rows.loss_mask.defined() ? rows.loss_mask.ne(0) : at::ones_like(rows.tokens, at::kBool);
-  if (options_.model_running_mode != config::RunningMode::diffusion_shifted) return allowed;
-  allowed = allowed.clone();
-  allowed.select(1, 0).fill_(false);
-  if (rows.segments.defined()) {
-    allowed.slice(1, 1).logical_and_(rows.segments.slice(1, 1).eq(rows.segments.slice(1, 0, -1)));
-  }
-  return allowed;
-}
-
 TrainingExample MaskedDiffusion::make(const data::RowBatch& full_rows) const {
   const data::RowBatch rows = cut(full_rows, noise_.row_length(full_rows.batch, full_rows.tokens.size(1)));
-  const Noise noise = noise_.draw(maskable(rows), rows.sample);
+  const bool shifted = options_.model_running_mode == config::RunningMode::diffusion_shifted;
+  const Noise noise = noise_.draw(maskable_positions(rows, shifted), rows.sample);
   TrainingExample example;
   example.inputs = rows.tokens.masked_fill(noise.masked, mask_token_);
   example.targets = rows.tokens;
   example.weights = noise.weights;
-  if (options_.model_running_mode == config::RunningMode::diffusion_shifted) {
+  if (shifted) {
     example.targets = shift_left(rows.tokens, 0);
     example.weights = shift_left(noise.weights, 0);
   }

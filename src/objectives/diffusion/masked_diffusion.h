@@ -14,8 +14,6 @@ class MaskedDiffusion : public Objective {
   int64_t extra_tokens() const override { return 0; }
 
  private:
-  at::Tensor maskable(const data::RowBatch& rows) const;
-
   config::ObjectiveOptions options_;
   NoiseSchedule noise_;
   int64_t mask_token_;

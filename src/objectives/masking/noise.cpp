@@ -12,6 +12,18 @@ constexpr uint64_t kForcedPosition = uint64_t{1} << 40;  // counter of the draw 
 
 }  // namespace
 
+at::Tensor maskable_positions(const data::RowBatch& rows, bool shifted) {
+  at::Tensor allowed =
+      rows.loss_mask.defined() ? rows.loss_mask.ne(0) : at::ones_like(rows.tokens, at::kBool);
+  if (!shifted) return allowed.contiguous();
+  allowed = allowed.clone(at::MemoryFormat::Contiguous);
+  allowed.select(1, 0).fill_(false);
+  if (rows.segments.defined()) {
+    allowed.slice(1, 1).logical_and_(rows.segments.slice(1, 1).eq(rows.segments.slice(1, 0, -1)));
+  }
+  return allowed;
+}
+
 NoiseSchedule::NoiseSchedule(const config::ObjectiveOptions& options, uint64_t seed)
     : options_(options),
       time_(seed, base::RandomStream::diffusion_time),

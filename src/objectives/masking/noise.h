@@ -17,6 +17,10 @@ struct Noise {
   double maskable = 0;  ///< number of positions that could have been masked
 };
 
+/// Which tokens have an output that predicts them, [b, s] bool: where the loss mask says so, and for shifted
+/// outputs not at a row's or segment's first token.
+at::Tensor maskable_positions(const data::RowBatch& rows, bool shifted);
+
 /// Draws masks: time t = (1 - epsilon) u + epsilon of a row, each maskable position masked with probability
 /// t, at least one a row (a uniform one where the draw gave none). p is the row's exact masked fraction
 /// (MegaDLMs) or t (LLaDA), by option. Every number is keyed by the row's sample number.

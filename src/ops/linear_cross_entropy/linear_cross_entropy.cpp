@@ -58,37 +58,32 @@ at::Tensor weighted_sum(const at::Tensor& losses, const at::Tensor& weights) {
   return at::scalar_tensor(total, at::kFloat);
 }
 
+/// Turns the logits of rows [begin, end) into losses, by `run`, and where it asks so into their gradient.
+void run_rows(void (*run)(const CrossEntropyKernels::Rows&, int64_t, int64_t), at::Tensor& logits,
+              const int64_t* targets, const float* weights, float* losses) {
+  const CrossEntropyKernels::Rows arguments{logits.mutable_data_ptr(), targets, weights, losses,
+                                            logits.size(1)};
+  at::parallel_for(0, logits.size(0), 1, [&](int64_t first, int64_t last) { run(arguments, first, last); });
+}
+
 /// Loss and both gradients in one go over chunks of rows: the logits of a chunk become its gradient in place.
 struct LinearCrossEntropyFunction : torch::autograd::Function<LinearCrossEntropyFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& hidden_in, const at::Tensor& weight,
-                            const at::Tensor& targets, const at::Tensor& weights, int64_t valid_vocab,
-                            bool with_gradient) {
+                            const at::Tensor& targets, const at::Tensor& weights, int64_t valid_vocab) {
     const at::Tensor hidden = hidden_in.contiguous(), valid = weight.slice(0, 0, valid_vocab);
-    const int64_t rows = hidden.size(0);
-    const int64_t chunk = rows_of_chunk(hidden, valid_vocab);
-    const bool only_chunk = rows <= chunk;
-    at::Tensor losses = at::empty({rows}, at::kFloat);
-    at::Tensor grad_hidden = with_gradient ? at::empty_like(hidden) : at::Tensor(), grad_weight;
-    const auto run =
-        with_gradient ? (is_bf16(hidden) ? kernels().loss_and_gradient_bf16 : kernels().loss_and_gradient_f32)
-                      : (is_bf16(hidden) ? kernels().loss_bf16 : kernels().loss_f32);
+    const int64_t rows = hidden.size(0), chunk = rows_of_chunk(hidden, valid_vocab);
+    at::Tensor losses = at::empty({rows}, at::kFloat), grad_hidden = at::empty_like(hidden), grad_weight;
+    const auto run = is_bf16(hidden) ? kernels().loss_and_gradient_bf16 : kernels().loss_and_gradient_f32;
     for (int64_t begin = 0; begin < rows; begin += chunk) {
-      const int64_t end = std::min(rows, begin + chunk);
-      const at::Tensor part = hidden.slice(0, begin, end);
-      at::Tensor logits = at::mm(part, valid.t());
-      const CrossEntropyKernels::Rows arguments{
-          logits.mutable_data_ptr(), targets.const_data_ptr<int64_t>() + begin,
-          weights.const_data_ptr<float>() + begin, losses.mutable_data_ptr<float>() + begin, valid_vocab};
-      at::parallel_for(0, end - begin, 1, [&](int64_t first, int64_t last) { run(arguments, first, last); });
-      if (!with_gradient) continue;
-      at::Tensor target = grad_hidden.slice(0, begin, end);
+      const at::Tensor part = hidden.slice(0, begin, std::min(rows, begin + chunk));
+      at::Tensor logits = at::mm(part, valid.t()), target = grad_hidden.slice(0, begin, begin + part.size(0));
+      run_rows(run, logits, targets.const_data_ptr<int64_t>() + begin,
+               weights.const_data_ptr<float>() + begin, losses.mutable_data_ptr<float>() + begin);
       at::mm_out(target, logits, valid);
-      add_weight_gradient(grad_weight, logits, part, only_chunk);
+      add_weight_gradient(grad_weight, logits, part, rows <= chunk);
     }
-    if (with_gradient) {
-      if (!grad_weight.defined()) grad_weight = at::zeros_like(valid);
-      context->save_for_backward({grad_hidden, with_padding(grad_weight, weight)});
-    }
+    if (!grad_weight.defined()) grad_weight = at::zeros_like(valid);
+    context->save_for_backward({grad_hidden, with_padding(grad_weight, weight)});
     return weighted_sum(losses, weights);
   }
 
@@ -99,7 +94,7 @@ struct LinearCrossEntropyFunction : torch::autograd::Function<LinearCrossEntropy
       grad_hidden = (grad_hidden * gradients[0]).to(grad_hidden.scalar_type());
       grad_weight = (grad_weight * gradients[0]).to(grad_weight.scalar_type());
     }
-    return {grad_hidden, grad_weight, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
+    return {grad_hidden, grad_weight, at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
@@ -135,9 +130,12 @@ at::Tensor linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weig
   if (!use_kernels(hidden, weight)) {
     return reference::linear_cross_entropy(hidden, weight, targets, weights, valid_vocab);
   }
-  const bool with_gradient = at::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
+  if (!at::GradMode::is_enabled() || !(hidden.requires_grad() || weight.requires_grad())) {
+    return weighted_sum(linear_cross_entropy_rows(hidden, weight, targets, valid_vocab),
+                        weights.contiguous());
+  }
   return LinearCrossEntropyFunction::apply(hidden, weight, targets.contiguous(), weights.contiguous(),
-                                           valid_vocab, with_gradient);
+                                           valid_vocab);
 }
 
 at::Tensor linear_cross_entropy_rows(const at::Tensor& hidden, const at::Tensor& weight,
@@ -152,16 +150,14 @@ at::Tensor linear_cross_entropy_rows(const at::Tensor& hidden, const at::Tensor&
   for (int64_t begin = 0; begin < rows; begin += chunk) {
     const int64_t end = std::min(rows, begin + chunk);
     const at::Tensor part = hidden.slice(0, begin, end);
-    if (!kernel) {
+    if (kernel) {
+      at::Tensor logits = at::mm(part, valid.t());
+      run_rows(run, logits, wanted.const_data_ptr<int64_t>() + begin, nullptr,
+               losses.mutable_data_ptr<float>() + begin);
+    } else {
       losses.slice(0, begin, end)
           .copy_(reference::linear_cross_entropy_rows(part, valid, wanted.slice(0, begin, end), valid_vocab));
-      continue;
     }
-    at::Tensor logits = at::mm(part, valid.t());
-    const CrossEntropyKernels::Rows arguments{logits.mutable_data_ptr(),
-                                              wanted.const_data_ptr<int64_t>() + begin, nullptr,
-                                              losses.mutable_data_ptr<float>() + begin, valid_vocab};
-    at::parallel_for(0, end - begin, 1, [&](int64_t first, int64_t last) { run(arguments, first, last); });
   }
   return losses;
 }

@@ -5,10 +5,9 @@
 #include <fmt/ostream.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/json.h"
 #include "checkpoint/huggingface/huggingface.h"
 #include "checkpoint/native/native.h"
 #include "models/decoder/hf_names.h"
@@ -17,14 +16,6 @@ namespace megadlm::training {
 namespace {
 
 namespace fs = std::filesystem;
-
-nlohmann::json read_json(const fs::path& path) {
-  try {
-    return nlohmann::json::parse(base::read_file(path));
-  } catch (const nlohmann::json::exception& error) {
-    base::fail("{}: not valid JSON: {}", path.string(), error.what());
-  }
-}
 
 bool is_hugging_face(const fs::path& folder) { return fs::exists(folder / "config.json"); }
 
@@ -51,10 +42,10 @@ std::map<std::string, at::Tensor> read_tensors(const fs::path& folder, bool hugg
 config::Architecture read_architecture(const fs::path& folder) {
   if (is_hugging_face(folder)) {
     const fs::path path = folder / "config.json";
-    return models::architecture_from_hugging_face(read_json(path), path.string());
+    return models::architecture_from_hugging_face(base::read_json(path), path.string());
   }
   const fs::path path = native_folder(folder) / "architecture.json";
-  return config::architecture_from_json(read_json(path), path.string());
+  return config::architecture_from_json(base::read_json(path), path.string());
 }
 
 void load_weights(const fs::path& folder, models::LanguageModel& model) {

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
-#include <fmt/ostream.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -14,7 +13,6 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "config/json.h"
-#include "config/validate.h"
 #include "ops/gemm/gemm.h"
 #include "planner/memory/memory.h"
 #include "planner/memory/report.h"
@@ -28,7 +26,7 @@ namespace megadlm::training {
 namespace {
 
 /// The vocabulary's sizes; the tokenizer itself is not needed for mock data or a dry run.
-tokenizers::Vocabulary choose_vocabulary(const PretrainOptions& options) {
+tokenizers::Vocabulary choose_vocabulary(const config::PretrainOptions& options) {
   const bool needs_mask = options.objective.diffusion();
   const bool sizes_are_enough = options.training.dry_run || options.data.mock_data;
   if (sizes_are_enough && options.tokenizer.vocab_size > 0) {
@@ -40,7 +38,7 @@ tokenizers::Vocabulary choose_vocabulary(const PretrainOptions& options) {
                                      needs_mask);
 }
 
-config::Architecture choose_architecture(const PretrainOptions& options,
+config::Architecture choose_architecture(const config::PretrainOptions& options,
                                          const tokenizers::Vocabulary& vocabulary) {
   const std::string& folder = options.training.init_from;
   if (folder.empty()) {
@@ -55,7 +53,7 @@ config::Architecture choose_architecture(const PretrainOptions& options,
   return architecture;
 }
 
-planner::TrainingShape training_shape(const PretrainOptions& options) {
+planner::TrainingShape training_shape(const config::PretrainOptions& options) {
   planner::TrainingShape shape;
   shape.micro_batch_size = options.training.micro_batch_size;
   shape.global_batch_size = options.training.global_batch_size;
@@ -68,7 +66,7 @@ planner::TrainingShape training_shape(const PretrainOptions& options) {
 std::string weights_checksum(std::vector<nn::Parameter>& parameters) {
   base::Checksum checksum;
   for (const nn::Parameter& parameter : parameters) {
-    const at::Tensor weights = parameter.value.detach().contiguous();
+    const at::Tensor weights = parameter.value.detach().to(at::kCPU).contiguous();
     checksum.update(parameter.name.data(), parameter.name.size());
     checksum.update(weights.const_data_ptr(), weights.nbytes());
   }
@@ -81,10 +79,19 @@ at::Device device_of(config::Device device) {
   return at::kCUDA;
 }
 
+/// The model with random weights, or those of --init-from, on the device.
+std::unique_ptr<models::LanguageModel> initial_model(const config::Architecture& architecture,
+                                                     const config::TrainingOptions& training) {
+  auto model = models::make_decoder(architecture, static_cast<uint64_t>(training.seed));
+  if (!training.init_from.empty()) load_weights(training.init_from, *model);
+  model->to(device_of(training.device));
+  return model;
+}
+
 /// One pre-training run: its parts, in the order in which they are made.
 class Pretraining {
  public:
-  Pretraining(PretrainOptions options, std::string config_yaml, tokenizers::Vocabulary vocabulary,
+  Pretraining(config::PretrainOptions options, std::string config_yaml, tokenizers::Vocabulary vocabulary,
               const config::Architecture& architecture)
       : options_(std::move(options)),
         config_yaml_(std::move(config_yaml)),
@@ -92,7 +99,7 @@ class Pretraining {
         objective_(
             objectives::make_objective(options_.objective, vocabulary_.mask_token.value_or(-1), seed())),
         data_(options_.data, options_.training, vocabulary_, objective_->extra_tokens()),
-        model_(initial_model(architecture)),
+        model_(initial_model(architecture, options_.training)),
         optimizer_(model_->parameters(), options_.optimizer,
                    precision::compute_type(options_.precision.precision())),
         scaler_(options_.precision) {}
@@ -113,13 +120,6 @@ class Pretraining {
  private:
   uint64_t seed() const { return static_cast<uint64_t>(options_.training.seed); }
   TrainingParts parts() { return {*model_, optimizer_, scaler_, state_}; }
-
-  std::unique_ptr<models::LanguageModel> initial_model(const config::Architecture& architecture) const {
-    auto model = models::make_decoder(architecture, seed());
-    if (!options_.training.init_from.empty()) load_weights(options_.training.init_from, *model);
-    model->to(device_of(options_.training.device));
-    return model;
-  }
 
   void load() {
     const config::CheckpointOptions& checkpoint = options_.checkpoint;
@@ -204,7 +204,7 @@ class Pretraining {
 
   static constexpr int64_t kValidationDraws = 4;
 
-  PretrainOptions options_;
+  config::PretrainOptions options_;
   std::string config_yaml_;
   tokenizers::Vocabulary vocabulary_;
   std::unique_ptr<objectives::Objective> objective_;
@@ -228,24 +228,10 @@ void refuse_several_processes() {
 
 }  // namespace
 
-void PretrainOptions::add_to(config::Parser& parser) {
-  parser.add(model);
-  parser.add(tokenizer);
-  parser.add(data);
-  parser.add(objective);
-  parser.add(training);
-  parser.add(precision);
-  parser.add(optimizer);
-  parser.add(schedule);
-  parser.add(checkpoint);
-  parser.add(logging);
-}
-
-int pretrain(PretrainOptions options, const std::string& config_yaml) {
+int pretrain(config::PretrainOptions options, const std::string& config_yaml) {
   refuse_several_processes();
   base::start_logging(options.logging.log_level);
-  config::validate_pretrain({options.model, options.tokenizer, options.data, options.objective,
-                             options.training, options.precision, options.schedule, options.checkpoint});
+  options.validate();
   if (options.training.global_batch_size == 0)
     options.training.global_batch_size = options.training.micro_batch_size;
   if (options.training.num_threads > 0) at::set_num_threads(static_cast<int>(options.training.num_threads));
@@ -258,8 +244,7 @@ int pretrain(PretrainOptions options, const std::string& config_yaml) {
     return 0;
   }
   if (options.training.init_checksum) {
-    const auto model = models::make_decoder(architecture, static_cast<uint64_t>(options.training.seed));
-    if (!options.training.init_from.empty()) load_weights(options.training.init_from, *model);
+    const auto model = initial_model(architecture, options.training);
     fmt::print("{}\n", weights_checksum(model->parameters()));
     return 0;
   }

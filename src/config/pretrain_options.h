@@ -7,13 +7,13 @@
 #include "config/options/optimizer.h"
 #include "config/options/tokenizer.h"
 #include "config/options/training.h"
-#include "config/parser.h"
-#include "config/validate.h"
 
 namespace megadlm::config {
 
-/// The groups of `megadlm pretrain`.
-struct PretrainOptionGroups {
+class Parser;
+
+/// Everything that `megadlm pretrain` is told.
+struct PretrainOptions {
   Architecture model;
   TokenizerOptions tokenizer;
   DataOptions data;
@@ -25,22 +25,12 @@ struct PretrainOptionGroups {
   CheckpointOptions checkpoint;
   LoggingOptions logging;
 
-  void add_to(Parser& parser) {
-    parser.add(model);
-    parser.add(tokenizer);
-    parser.add(data);
-    parser.add(objective);
-    parser.add(training);
-    parser.add(precision);
-    parser.add(optimizer);
-    parser.add(schedule);
-    parser.add(checkpoint);
-    parser.add(logging);
-    parser.accept_megatron_options();
-  }
-  void validate() const {
-    validate_pretrain({model, tokenizer, data, objective, training, precision, schedule, checkpoint});
-  }
+  /// Declares every group, and Megatron-LM's options beside them.
+  void add_to(Parser& parser);
+  /// Checks what no single option can: missing and contradictory options. One Error with exit code 2 names
+  /// them all. The model's shape is checked by `resolve`. With --dry-run or --init-checksum, what only a
+  /// training run needs (data, length, learning rate) may be missing.
+  void validate() const;
 };
 
 }  // namespace megadlm::config

@@ -1,9 +1,10 @@
-#include "config/validate.h"
 
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "config/parser.h"
+#include "config/pretrain_options.h"
 
 namespace megadlm::config {
 namespace {
@@ -33,8 +34,11 @@ class Problems {
 
 bool trains(const TrainingOptions& training) { return !training.dry_run && !training.init_checksum; }
 
-void check_model_and_data(const PretrainGroups& groups, Problems& problems) {
-  const auto& [model, tokenizer, data, objective, training, precision, schedule, checkpoint] = groups;
+void check_model_and_data(const PretrainOptions& options, Problems& problems) {
+  const Architecture& model = options.model;
+  const TokenizerOptions& tokenizer = options.tokenizer;
+  const DataOptions& data = options.data;
+  const TrainingOptions& training = options.training;
   const bool shape_from_file = !training.init_from.empty();
   problems.add_missing(!shape_from_file && model.num_layers == 0, "--num-layers");
   problems.add_missing(!shape_from_file && model.hidden_size == 0, "--hidden-size");
@@ -55,8 +59,8 @@ void check_model_and_data(const PretrainGroups& groups, Problems& problems) {
                        trains(training) ? "--tokenizer-model" : "--tokenizer-model (or --vocab-size)");
 }
 
-void check_objective(const PretrainGroups& groups, Problems& problems) {
-  const ObjectiveOptions& objective = groups.objective;
+void check_objective(const PretrainOptions& options, Problems& problems) {
+  const ObjectiveOptions& objective = options.objective;
   if (objective.diffusion()) return;
   const AttentionMaskType mask = objective.attention_mask_type;
   problems.add_if(
@@ -205,14 +209,28 @@ void check_checkpoints(const CheckpointOptions& checkpoint, Problems& problems) 
 
 }  // namespace
 
-void validate_pretrain(const PretrainGroups& groups) {
+void PretrainOptions::add_to(Parser& parser) {
+  parser.add(model);
+  parser.add(tokenizer);
+  parser.add(data);
+  parser.add(objective);
+  parser.add(training);
+  parser.add(precision);
+  parser.add(optimizer);
+  parser.add(schedule);
+  parser.add(checkpoint);
+  parser.add(logging);
+  parser.accept_megatron_options();
+}
+
+void PretrainOptions::validate() const {
   Problems problems;
-  check_model_and_data(groups, problems);
-  check_objective(groups, problems);
-  check_batch_and_length(groups.training, problems);
-  check_precision(groups.precision, problems);
-  check_schedule(groups.schedule, groups.training, problems);
-  check_checkpoints(groups.checkpoint, problems);
+  check_model_and_data(*this, problems);
+  check_objective(*this, problems);
+  check_batch_and_length(training, problems);
+  check_precision(precision, problems);
+  check_schedule(schedule, training, problems);
+  check_checkpoints(checkpoint, problems);
   problems.raise();
 }
 

@@ -1,4 +1,4 @@
-#include "config/validate.h"
+#include "config/pretrain_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,16 +12,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 /// A run that is in order; each test breaks it.
-struct PretrainRun {
-  Architecture model;
-  TokenizerOptions tokenizer;
-  DataOptions data;
-  ObjectiveOptions objective;
-  TrainingOptions training;
-  PrecisionOptions precision;
-  ScheduleOptions schedule;
-  CheckpointOptions checkpoint;
-
+struct PretrainRun : PretrainOptions {
   PretrainRun() {
     model.num_layers = 2;
     model.hidden_size = 64;
@@ -37,7 +28,7 @@ struct PretrainRun {
 
   std::string error() const {
     try {
-      validate_pretrain({model, tokenizer, data, objective, training, precision, schedule, checkpoint});
+      validate();
     } catch (const base::Error& error) {
       EXPECT_EQ(error.exit_code(), 2);
       return error.what();
