@@ -39,3 +39,11 @@ def run_here(*arguments):
     if result.returncode != 0:
         raise SystemExit(f"megadlm {arguments[0]} failed:\n{result.stderr[-2000:]}")
     return result.stdout
+
+
+def run_op_bench(name, *arguments):
+    """Builds and runs a benchmark of bench/CMakeLists.txt; gives the JSON of its standard output."""
+    build = MEGADLM.parents[1]
+    subprocess.run(["cmake", "-S", ROOT, "-B", build, "-DMEGADLM_BENCHMARKS=ON"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", build, "--target", name], check=True, stdout=subprocess.DEVNULL)
+    return json.loads(subprocess.run([build / "bin" / name, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout)

@@ -9,7 +9,7 @@
 #include "base/machine.h"
 #include "commands.h"
 #include "config/parser.h"
-#include "ops/gemm/gemm.h"
+#include "ops/gemm/probe.h"
 #include "ops/simd/isa.h"
 
 namespace megadlm::apps {

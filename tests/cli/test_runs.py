@@ -71,6 +71,21 @@ def test_signals_save_and_end(tmp_path, megadlm, megadlm_path, data, sent):
     assert weights(tmp_path / "run")[0] >= 1
 
 
+def test_fp16_trains_resumes_and_is_evaluated(tmp_path, megadlm, data):
+    """The dynamic loss scale starts too high: the first steps overflow, are skipped and are no errors."""
+    arguments = [*("--fp16" if a == "--bf16" else a for a in RUN), *data, "--save-interval", 20, "--log-interval", 1]
+    megadlm("pretrain", *arguments, "--train-iters", 40, "--save", tmp_path / "whole")
+    run = tmp_path / "parts"
+    megadlm("pretrain", *arguments, "--train-iters", 40, "--exit-interval", 20, "--save", run)
+    megadlm("pretrain", *arguments, "--train-iters", 40, "--save", run, "--load", run)
+    assert weights(tmp_path / "whole") == weights(run)
+    lines = [json.loads(line) for line in open(run / "metrics.jsonl")]
+    assert 5 < lines[-1]["skipped_iterations"] < 25
+    assert lines[-1]["loss_scale"] < lines[0]["loss_scale"]
+    result = megadlm("evaluate", "--load", run, *data[:2])
+    assert "nats" in result.stdout
+
+
 def test_an_empty_folder_starts_fresh(tmp_path, megadlm, data):
     (tmp_path / "empty").mkdir()
     result = megadlm("pretrain", *RUN, *data, "--train-iters", 8, "--load", tmp_path / "empty")

@@ -25,6 +25,12 @@ TEST(LossScaler, HalvesAfterOverflowsAndDoublesAfterGoodSteps) {
   EXPECT_EQ(scaler.scale(), 512);
   for (int i = 0; i < 3; ++i) scaler.update(false);
   EXPECT_EQ(scaler.scale(), 1024);
+  for (const double scale : {1024, 512, 400}) {  // only the first overflow after growth is borne
+    EXPECT_TRUE(scaler.can_fall());
+    scaler.update(true);
+    EXPECT_EQ(scaler.scale(), scale);
+  }
+  EXPECT_FALSE(scaler.can_fall());
   for (int i = 0; i < 20; ++i) scaler.update(true);
   EXPECT_EQ(scaler.scale(), 400);
 }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "precision/mixed/types.h"
 
 namespace megadlm::training {
 namespace {
@@ -35,8 +36,8 @@ struct TinyRun {
   }
 
   void run(const std::vector<int64_t>& bad) {
-    optim::AdamW optimizer(model->parameters(), {}, at::kFloat);
-    precision::LossScaler scaler({});
+    optim::AdamW optimizer(model->parameters(), {}, precision::compute_type(precision.precision()));
+    precision::LossScaler scaler(precision);
     TrainStep step(*model, *objective, optimizer, scaler);
     const optim::LearningRateSchedule schedule(schedule_options, kBatch, 6 * kBatch);
     at::Tensor weight = model->parameters()[0].value;
@@ -62,6 +63,7 @@ struct TinyRun {
   std::unique_ptr<models::LanguageModel> model;
   std::unique_ptr<objectives::Objective> objective;
   config::TrainingOptions training;
+  config::PrecisionOptions precision;
   config::LoggingOptions logging;
   config::ScheduleOptions schedule_options;
   TrainingState state;
@@ -89,6 +91,22 @@ TEST(TrainingLoop, StopsAtTheFirstOrAfterTooManyBadSteps) {
   patient.training.max_consecutive_skips = 3;
   EXPECT_THROW(patient.run({1, 2, 3, 4}), base::Error);
   EXPECT_EQ(patient.state.iteration, 3);
+}
+
+TEST(TrainingLoop, Fp16OverflowsAreSkippedWhileTheLossScaleCanFall) {
+  TinyRun run;
+  run.precision.fp16 = true;
+  run.precision.initial_loss_scale = 0x1p40;
+  run.training.on_non_finite = config::OnNonFinite::stop;
+  run.training.train_iters = 40;
+  run.run({});
+  EXPECT_GT(run.state.skipped_iterations, run.training.max_consecutive_skips);
+  EXPECT_LT(run.state.skipped_iterations, 35);
+  TinyRun lowest;
+  lowest.precision = run.precision;
+  lowest.precision.min_loss_scale = 0x1p40;
+  lowest.training.on_non_finite = config::OnNonFinite::stop;
+  EXPECT_THROW(lowest.run({}), base::Error);
 }
 
 TEST(TrainingLoop, EndsWhereItIsToldTo) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "precision/mixed/types.h"
 #include "support/tiny_architecture.h"
 
 namespace megadlm::training {
@@ -23,7 +24,7 @@ struct Trainer {
           options.model_running_mode = mode;
           return objectives::make_objective(options, 49, 1);
         }()),
-        optimizer(model->parameters(), {}, precision_options.bf16 ? at::kBFloat16 : at::kFloat),
+        optimizer(model->parameters(), {}, precision::compute_type(precision_options.precision())),
         scaler(precision_options),
         step(*model, *objective, optimizer, scaler) {}
 
@@ -71,12 +72,16 @@ TEST(TrainStep, RepeatsBitForBit) {
             Trainer(config::RunningMode::diffusion_unshifted).losses(5, 2));
 }
 
-TEST(TrainStep, Bf16FollowsFp32) {
-  config::PrecisionOptions bf16;
+TEST(TrainStep, Bf16AndFp16FollowFp32) {
+  config::PrecisionOptions bf16, fp16;
   bf16.bf16 = true;
+  fp16.fp16 = true;
+  fp16.initial_loss_scale = 1024;
   const auto exact = Trainer(config::RunningMode::autoregressive).losses(10, 1);
-  const auto rounded = Trainer(config::RunningMode::autoregressive, bf16).losses(10, 1);
-  for (size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(rounded[i], exact[i], 0.03 * exact[i]);
+  for (const auto& [options, tolerance] : {std::pair{bf16, 0.03}, std::pair{fp16, 0.004}}) {
+    const auto rounded = Trainer(config::RunningMode::autoregressive, options).losses(10, 1);
+    for (size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(rounded[i], exact[i], tolerance * exact[i]);
+  }
 }
 
 TEST(TrainStep, NonFiniteStepsLeaveEverythingAsItWas) {
@@ -111,6 +116,7 @@ TEST(TrainStep, Fp16OverflowHalvesTheScaleAndSkips) {
   Trainer run(config::RunningMode::diffusion_unshifted, fp16);
   const StepResult result = run.step.run(run.batch(0, 1), 1e-2);
   EXPECT_TRUE(result.non_finite.has_value());
+  EXPECT_TRUE(result.overflow);
   EXPECT_DOUBLE_EQ(run.scaler.scale(), 5e37);
 }
 

@@ -37,7 +37,7 @@ struct GenerationOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor&& option) {
-    option(self.load, "load", "Folder of checkpoints, of one checkpoint, or of a Hugging Face model.");
+    option(self.load, "load", "Folder of checkpoints, or of one checkpoint.");
     option(self.prompt, "prompt", "Text to go on from. Absent: unconditional.");
     option(
         self.infill, "infill",

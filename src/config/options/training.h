@@ -66,7 +66,8 @@ struct TrainingOptions {
     option(self.init_checksum, "init-checksum", "Print a hash of all initial weights and exit.");
     option(self.dry_run, "dry-run", "Print parameters, FLOPs, memory and the configuration, and exit.");
     option(self.on_non_finite, "on-non-finite",
-           "When a loss or gradient is not finite: stop, or skip the step and count it.");
+           "When a loss or gradient is not finite: stop, or skip the step and count it. Steps whose fp16 "
+           "gradients overflow are always skipped while the loss scale can still fall.");
     option(self.max_consecutive_skips, "max-consecutive-skips", "Stop after so many skipped steps in a row.",
            at_least(1));
     option(self.eval_interval, "eval-interval", "Iterations between evaluations.", at_least(1));
@@ -98,7 +99,7 @@ struct PrecisionOptions {
     option(self.min_loss_scale, "min-loss-scale", "Smallest dynamic loss scale.", positive());
     option(self.loss_scale_window, "loss-scale-window", "Good steps before the loss scale doubles.",
            at_least(1));
-    option(self.hysteresis, "hysteresis", "Overflows before the loss scale halves.", at_least(1));
+    option(self.hysteresis, "hysteresis", "Overflows from which on the loss scale halves.", at_least(1));
   }
 };
 

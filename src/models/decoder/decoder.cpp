@@ -6,6 +6,7 @@
 #include "nn/head/loss_head.h"
 #include "nn/initialization.h"
 #include "ops/embedding/embedding.h"
+#include "ops/linear/linear.h"
 #include "ops/linear_cross_entropy/linear_cross_entropy.h"
 #include "ops/qkv_rotary/qkv_rotary.h"
 
@@ -75,7 +76,7 @@ at::Tensor Decoder::hidden(const ModelInput& input) const {
                                      input.cache};
 
   at::Tensor residual = embed(input, first_position);
-  at::Tensor normed = layers_.front().input_norm.forward(residual, parameters_);
+  nn::Normed normed = layers_.front().input_norm.forward(residual, parameters_);
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     const at::Tensor attended = layer.attention.forward(normed, context, parameters_);
@@ -85,14 +86,14 @@ at::Tensor Decoder::hidden(const ModelInput& input) const {
     std::tie(normed, residual) = next.add_forward(residual, transformed, parameters_);
   }
   if (input.cache != nullptr) input.cache->length = last;
-  return normed;
+  return normed.value;
 }
 
 const at::Tensor& Decoder::output_weight() const {
   return parameters_[output_.value_or(word_embeddings_)].value;
 }
 
-at::Tensor Decoder::logits(const at::Tensor& hidden) const { return at::linear(hidden, output_weight()); }
+at::Tensor Decoder::logits(const at::Tensor& hidden) const { return ops::linear(hidden, output_weight()); }
 
 at::Tensor Decoder::loss(const at::Tensor& hidden, const at::Tensor& targets,
                          const at::Tensor& weights) const {

@@ -44,7 +44,7 @@ SelfAttention::SelfAttention(const config::Architecture& architecture, int64_t l
       projection_(heads_ * channels_, architecture.hidden_size, !architecture.disable_bias_linear,
                   output_standard_deviation(architecture), seed, name + ".linear_proj", parameters) {}
 
-at::Tensor SelfAttention::forward(const at::Tensor& x, const AttentionContext& context,
+at::Tensor SelfAttention::forward(const Normed& x, const AttentionContext& context,
                                   const std::vector<Parameter>& parameters) const {
   ops::QkvRotary options;
   options.heads = heads_;
@@ -60,11 +60,17 @@ at::Tensor SelfAttention::forward(const at::Tensor& x, const AttentionContext& c
     options.key_norm_weight = key_norm_->weight(parameters);
     options.key_norm_bias = key_norm_->bias(parameters);
   }
-  auto [query, key, value] = ops::qkv_rotary(qkv_.forward(x, parameters), options);
-  if (context.cache != nullptr) extend(context.cache->layers[layer_], key, value);
-  const at::Tensor mixed =
-      ops::attention(query, key, value, context.visibility, 1 / std::sqrt(static_cast<double>(channels_)));
-  return projection_.forward(mixed.reshape({x.size(0), x.size(1), heads_ * channels_}), parameters);
+  const at::Tensor qkv = qkv_.forward(x.value, parameters, x.again);
+  auto [query, key, value] = ops::qkv_rotary(qkv, options);
+  ops::Recompute<ops::QueryKeyValue> again;
+  if (context.cache != nullptr) {
+    extend(context.cache->layers[layer_], key, value);
+  } else {
+    again = [packed = qkv.detach(), options] { return ops::qkv_rotary(packed, options); };
+  }
+  const at::Tensor mixed = ops::attention(query, key, value, context.visibility,
+                                          1 / std::sqrt(static_cast<double>(channels_)), again);
+  return projection_.forward(mixed.reshape({qkv.size(0), qkv.size(1), heads_ * channels_}), parameters);
 }
 
 }  // namespace megadlm::nn

@@ -27,7 +27,7 @@ class SelfAttention {
                 const std::string& name, std::vector<Parameter>& parameters);
 
   /// [b, s, hidden] → [b, s, hidden].
-  at::Tensor forward(const at::Tensor& x, const AttentionContext& context,
+  at::Tensor forward(const Normed& x, const AttentionContext& context,
                      const std::vector<Parameter>& parameters) const;
 
  private:

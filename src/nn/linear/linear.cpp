@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "nn/initialization.h"
+#include "ops/linear/linear.h"
 
 namespace megadlm::nn {
 
@@ -17,8 +18,9 @@ Linear::Linear(int64_t in, int64_t out, bool bias, double standard_deviation, ui
   }
 }
 
-at::Tensor Linear::forward(const at::Tensor& x, const std::vector<Parameter>& parameters) const {
-  return at::linear(x, parameters[weight_].value, bias_ ? parameters[*bias_].value : at::Tensor());
+at::Tensor Linear::forward(const at::Tensor& x, const std::vector<Parameter>& parameters,
+                           const ops::Recompute<at::Tensor>& again) const {
+  return ops::linear(x, parameters[weight_].value, bias_ ? parameters[*bias_].value : at::Tensor(), again);
 }
 
 }  // namespace megadlm::nn

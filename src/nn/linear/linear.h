@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nn/parameter.h"
+#include "ops/recompute.h"
 
 namespace megadlm::nn {
 
@@ -17,7 +18,9 @@ class Linear {
   Linear(int64_t in, int64_t out, bool bias, double standard_deviation, uint64_t seed,
          const std::string& name, std::vector<Parameter>& parameters);
 
-  at::Tensor forward(const at::Tensor& x, const std::vector<Parameter>& parameters) const;
+  /// `again`, when given, makes x again for the backward pass, for which x is then not kept.
+  at::Tensor forward(const at::Tensor& x, const std::vector<Parameter>& parameters,
+                     const ops::Recompute<at::Tensor>& again = {}) const;
 
  private:
   size_t weight_;

@@ -2,6 +2,7 @@
 
 #include "config/architecture/architecture.h"
 #include "nn/linear/linear.h"
+#include "nn/norm/norm.h"
 
 namespace megadlm::nn {
 
@@ -12,7 +13,7 @@ class Mlp {
   Mlp(const config::Architecture& architecture, uint64_t seed, const std::string& name,
       std::vector<Parameter>& parameters);
 
-  at::Tensor forward(const at::Tensor& x, const std::vector<Parameter>& parameters) const;
+  at::Tensor forward(const Normed& x, const std::vector<Parameter>& parameters) const;
 
  private:
   config::Activation activation_;

@@ -21,18 +21,29 @@ at::Tensor Norm::bias(const std::vector<Parameter>& parameters) const {
   return kind_ == config::Normalization::layer_norm ? parameters[bias_].value : at::Tensor();
 }
 
-at::Tensor Norm::forward(const at::Tensor& x, const std::vector<Parameter>& parameters) const {
-  if (kind_ == config::Normalization::rms_norm) return ops::rms_norm(x, weight(parameters), epsilon_);
-  return ops::layer_norm(x, weight(parameters), bias(parameters), epsilon_);
+ops::Recompute<at::Tensor> Norm::again(const at::Tensor& x, const std::vector<Parameter>& parameters) const {
+  const auto detached = [](const at::Tensor& tensor) { return tensor.defined() ? tensor.detach() : tensor; };
+  return [kind = kind_, epsilon = epsilon_, x = x.detach(), weight = detached(weight(parameters)),
+          bias = detached(bias(parameters))] {
+    return kind == config::Normalization::rms_norm ? ops::rms_norm(x, weight, epsilon)
+                                                   : ops::layer_norm(x, weight, bias, epsilon);
+  };
 }
 
-std::pair<at::Tensor, at::Tensor> Norm::add_forward(const at::Tensor& residual, const at::Tensor& x,
-                                                    const std::vector<Parameter>& parameters) const {
+Normed Norm::forward(const at::Tensor& x, const std::vector<Parameter>& parameters) const {
+  const at::Tensor normed = kind_ == config::Normalization::rms_norm
+                                ? ops::rms_norm(x, weight(parameters), epsilon_)
+                                : ops::layer_norm(x, weight(parameters), bias(parameters), epsilon_);
+  return {normed, again(x, parameters)};
+}
+
+std::pair<Normed, at::Tensor> Norm::add_forward(const at::Tensor& residual, const at::Tensor& x,
+                                                const std::vector<Parameter>& parameters) const {
   const auto [normed, sum] =
       kind_ == config::Normalization::rms_norm
           ? ops::add_rms_norm(residual, x, weight(parameters), epsilon_)
           : ops::add_layer_norm(residual, x, weight(parameters), bias(parameters), epsilon_);
-  return {normed, sum};
+  return {{normed, again(sum, parameters)}, sum};
 }
 
 }  // namespace megadlm::nn

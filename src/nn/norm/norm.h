@@ -8,8 +8,15 @@
 
 #include "config/architecture/architecture.h"
 #include "nn/parameter.h"
+#include "ops/recompute.h"
 
 namespace megadlm::nn {
+
+/// What a norm gives: the tensor, and how to make it again from what the norm keeps anyway.
+struct Normed {
+  at::Tensor value;
+  ops::Recompute<at::Tensor> again;
+};
 
 /// RMSNorm or LayerNorm over the last dim.
 class Norm {
@@ -18,10 +25,10 @@ class Norm {
   Norm(config::Normalization kind, int64_t size, double epsilon, const std::string& name,
        std::vector<Parameter>& parameters);
 
-  at::Tensor forward(const at::Tensor& x, const std::vector<Parameter>& parameters) const;
+  Normed forward(const at::Tensor& x, const std::vector<Parameter>& parameters) const;
   /// (norm(residual + x), residual + x).
-  std::pair<at::Tensor, at::Tensor> add_forward(const at::Tensor& residual, const at::Tensor& x,
-                                                const std::vector<Parameter>& parameters) const;
+  std::pair<Normed, at::Tensor> add_forward(const at::Tensor& residual, const at::Tensor& x,
+                                            const std::vector<Parameter>& parameters) const;
 
   at::Tensor weight(const std::vector<Parameter>& parameters) const { return parameters[weight_].value; }
   /// Undefined for RMSNorm.
@@ -29,6 +36,8 @@ class Norm {
   config::Normalization kind() const { return kind_; }
 
  private:
+  ops::Recompute<at::Tensor> again(const at::Tensor& x, const std::vector<Parameter>& parameters) const;
+
   config::Normalization kind_;
   double epsilon_;
   size_t weight_;

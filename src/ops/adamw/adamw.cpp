@@ -7,9 +7,10 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "ops/adamw/cpu/kernels.h"
+#include "ops/adamw/kernels.h"
 #include "ops/adamw/reference.h"
 #include "ops/simd/isa.h"
+#include "ops/simd/row_blocks.h"
 #include "ops/simd/tensors.h"
 
 namespace megadlm::ops {
@@ -17,8 +18,10 @@ namespace {
 
 constexpr int64_t kBlock = 1 << 15;  // elements; sums of a block do not depend on the number of threads
 
-const AdamWKernels& kernels() {
-  return choose(portable::adamw_kernels, avx2::adamw_kernels, avx512::adamw_kernels);
+const AdamWKernels& kernels(const at::Tensor& tensor) {
+  if (tensor.is_cuda()) return cuda::adamw_kernels;
+  return choose(portable::adamw_kernels, avx2::adamw_kernels, avx512::adamw_kernels,
+                avx512_bf16::adamw_kernels);
 }
 
 }  // namespace
@@ -31,10 +34,11 @@ void adamw_step(at::Tensor& master, at::Tensor& exp_avg, at::Tensor& exp_avg_sq,
     base::require(tensor == nullptr || tensor->sizes() == master.sizes(),
                   "adamw: moments, gradient and copy must have the weight's shape");
   }
-  const bool fits = fits_kernels(master) && fits_kernels(gradient) && master.is_contiguous() &&
-                    exp_avg.is_contiguous() && exp_avg_sq.is_contiguous() &&
+  const bool on_device = fits_cuda_kernels(master) && fits_cuda_kernels(gradient);
+  const bool fits = (on_device || (fits_kernels(master) && fits_kernels(gradient))) &&
+                    master.is_contiguous() && exp_avg.is_contiguous() && exp_avg_sq.is_contiguous() &&
                     (compute_copy == nullptr || (is_bf16(*compute_copy) && compute_copy->is_contiguous()));
-  report_choice("adamw", fits ? name_of(current_isa()) : "reference",
+  report_choice("adamw", fits ? kernels_name(master) : "reference",
                 fits ? "" : "a type or device has no kernel");
   if (!fits) {
     reference::adamw_step(master, exp_avg, exp_avg_sq, gradient, compute_copy, step);
@@ -56,9 +60,8 @@ void adamw_step(at::Tensor& master, at::Tensor& exp_avg, at::Tensor& exp_avg_sq,
   arguments.inverse_correction = static_cast<float>(1 / std::sqrt(1 - std::pow(step.beta2, step.step)));
   arguments.epsilon = static_cast<float>(step.eps);
   arguments.gradient_scale = step.gradient_scale;
-  const auto run = is_bf16(plain) ? kernels().step_bf16 : kernels().step_f32;
-  at::parallel_for(0, master.numel(), kBlock,
-                   [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
+  const auto run = is_bf16(plain) ? kernels(plain).step_bf16 : kernels(plain).step_f32;
+  for_rows(master, master.numel(), kBlock, [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
 }
 
 double squared_norm(const at::Tensor& gradient) {
@@ -66,7 +69,7 @@ double squared_norm(const at::Tensor& gradient) {
   const at::Tensor plain = gradient.contiguous();
   const int64_t count = plain.numel(), blocks = (count + kBlock - 1) / kBlock;
   std::vector<double> sums(static_cast<size_t>(blocks));
-  const auto run = is_bf16(plain) ? kernels().squares_bf16 : kernels().squares_f32;
+  const auto run = is_bf16(plain) ? kernels(plain).squares_bf16 : kernels(plain).squares_f32;
   const void* values = plain.const_data_ptr();
   at::parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)

@@ -1,11 +1,10 @@
 #include "ops/gated_activation/gated_activation.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "base/error.h"
-#include "ops/gated_activation/cpu/kernels.h"
+#include "ops/gated_activation/kernels.h"
 #include "ops/gated_activation/reference.h"
 #include "ops/simd/isa.h"
 #include "ops/simd/row_blocks.h"
@@ -17,9 +16,10 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-const GatedActivationKernels& kernels() {
+const GatedActivationKernels& kernels(const at::Tensor& x) {
+  if (x.is_cuda()) return cuda::gated_activation_kernels;
   return choose(portable::gated_activation_kernels, avx2::gated_activation_kernels,
-                avx512::gated_activation_kernels);
+                avx512::gated_activation_kernels, avx512_bf16::gated_activation_kernels);
 }
 
 struct GatedActivationFunction : torch::autograd::Function<GatedActivationFunction> {
@@ -28,11 +28,11 @@ struct GatedActivationFunction : torch::autograd::Function<GatedActivationFuncti
     auto shape = input.sizes().vec();
     shape.back() /= 2;
     at::Tensor y = at::empty(shape, input.options());
-    const auto run = is_bf16(input) ? kernels().forward_bf16[kind] : kernels().forward_f32[kind];
+    const auto run = is_bf16(input) ? kernels(input).forward_bf16[kind] : kernels(input).forward_f32[kind];
     const GatedActivationKernels::Forward arguments{input.const_data_ptr(), y.mutable_data_ptr(),
                                                     shape.back()};
-    at::parallel_for(0, rows_of(y), row_grain(shape.back()),
-                     [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
+    for_rows(input, rows_of(y), row_grain(shape.back()),
+             [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
     context->save_for_backward({input});
     context->saved_data["kind"] = kind;
     return y;
@@ -42,11 +42,11 @@ struct GatedActivationFunction : torch::autograd::Function<GatedActivationFuncti
     const at::Tensor x = context->get_saved_variables()[0], grad_y = gradients[0].contiguous();
     const int64_t kind = context->saved_data["kind"].toInt();
     at::Tensor grad_x = at::empty_like(x);
-    const auto run = is_bf16(x) ? kernels().backward_bf16[kind] : kernels().backward_f32[kind];
+    const auto run = is_bf16(x) ? kernels(x).backward_bf16[kind] : kernels(x).backward_f32[kind];
     const GatedActivationKernels::Backward arguments{x.const_data_ptr(), grad_y.const_data_ptr(),
                                                      grad_x.mutable_data_ptr(), grad_y.size(-1)};
-    at::parallel_for(0, rows_of(grad_y), row_grain(grad_y.size(-1)),
-                     [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
+    for_rows(x, rows_of(grad_y), row_grain(grad_y.size(-1)),
+             [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
     return {grad_x, at::Tensor()};
   }
 };
@@ -55,8 +55,8 @@ struct GatedActivationFunction : torch::autograd::Function<GatedActivationFuncti
 
 at::Tensor gated_activation(const at::Tensor& x, GateKind kind) {
   base::require(x.dim() >= 1 && x.size(-1) % 2 == 0, "gated_activation: the last dim must be even");
-  const bool fits = fits_kernels(x);
-  report_choice("gated_activation", fits ? name_of(current_isa()) : "reference",
+  const bool fits = fits_kernels(x) || fits_cuda_kernels(x);
+  report_choice("gated_activation", fits ? kernels_name(x) : "reference",
                 fits ? "" : "the type or device has no kernel");
   if (!fits) return reference::gated_activation(x, kind);
   return GatedActivationFunction::apply(x, static_cast<int64_t>(kind));

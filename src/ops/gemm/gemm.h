@@ -1,17 +1,16 @@
 #pragma once
 
-#include <c10/core/ScalarType.h>
-
-#include <cstdint>
+#include <ATen/core/Tensor.h>
 
 namespace megadlm::ops {
 
-/// The most floating-point operations a second that products of [size, size] and [size, 3 x size] reach on
-/// the processor, of a few tries within about half a second.
-double measure_gemm_flops(at::ScalarType type, int64_t size);
+/// left [m, k] x right [k, n] (+ bias [n]), without gradient, in the type of both; either factor may be a
+/// transposed view. The one place that chooses how matrix products are computed: bf16 by ATen, fp32 on a
+/// processor by our kernels where they are faster. fp16 on a processor runs in fp32 and is rounded once at
+/// the end; that is said once.
+at::Tensor matrix_product(const at::Tensor& left, const at::Tensor& right, const at::Tensor& bias = {});
 
-/// The most bytes a second, read and written together, that copies of 128 MiB reach on the processor, of a
-/// few tries within about 0.3 seconds.
-double measure_copy_bandwidth();
+/// The same by our own kernels, fp32 or bf16 on a processor, whatever is faster.
+at::Tensor kernel_product(const at::Tensor& left, const at::Tensor& right, const at::Tensor& bias = {});
 
 }  // namespace megadlm::ops

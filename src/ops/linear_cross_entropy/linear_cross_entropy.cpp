@@ -1,15 +1,16 @@
 #include "ops/linear_cross_entropy/linear_cross_entropy.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "ops/linear_cross_entropy/cpu/kernels.h"
+#include "ops/gemm/gemm.h"
+#include "ops/linear_cross_entropy/kernels.h"
 #include "ops/linear_cross_entropy/reference.h"
 #include "ops/simd/isa.h"
+#include "ops/simd/row_blocks.h"
 #include "ops/simd/tensors.h"
 
 namespace megadlm::ops {
@@ -21,18 +22,28 @@ using torch::autograd::variable_list;
 constexpr int64_t kChunkBytes = int64_t{48} << 20;  // logits that exist at once
 constexpr int64_t kSmallestChunk = 128;             // rows
 
-const CrossEntropyKernels& kernels() {
-  return choose(portable::cross_entropy_kernels, avx2::cross_entropy_kernels, avx512::cross_entropy_kernels);
+const CrossEntropyKernels& kernels(const at::Tensor& hidden) {
+  if (hidden.is_cuda()) return cuda::cross_entropy_kernels;
+  return choose(portable::cross_entropy_kernels, avx2::cross_entropy_kernels, avx512::cross_entropy_kernels,
+                avx512_bf16::cross_entropy_kernels);
 }
 
 int64_t rows_of_chunk(const at::Tensor& hidden, int64_t valid_vocab) {
   return std::max(kSmallestChunk, kChunkBytes / std::max<int64_t>(valid_vocab * hidden.element_size(), 1));
 }
 
+/// Rows of a chunk where the weight's gradient is summed over chunks: all of them, if their logits take no
+/// more memory than that sum in fp32 and a chunk's share.
+int64_t rows_of_gradient_chunk(const at::Tensor& hidden, int64_t valid_vocab) {
+  const int64_t element = hidden.element_size(), rows = hidden.size(0);
+  if (rows * element <= hidden.size(1) * (4 + element)) return std::max<int64_t>(rows, 1);
+  return rows_of_chunk(hidden, valid_vocab);
+}
+
 /// Adds the gradient of one chunk's share of the weight; in fp32 where there are several chunks.
 void add_weight_gradient(at::Tensor& sum, const at::Tensor& grad_logits, const at::Tensor& hidden,
                          bool only_chunk) {
-  at::Tensor part = at::mm(grad_logits.t(), hidden);
+  at::Tensor part = matrix_product(grad_logits.t(), hidden);
   if (only_chunk) {
     sum = part;
   } else if (!sum.defined()) {
@@ -52,6 +63,7 @@ at::Tensor with_padding(const at::Tensor& gradient, const at::Tensor& weight) {
 
 /// sum of losses x weights in double, in the order of the rows: the same for any number of threads.
 at::Tensor weighted_sum(const at::Tensor& losses, const at::Tensor& weights) {
+  if (!losses.device().is_cpu()) return (losses.to(at::kDouble) * weights).sum().to(at::kFloat);
   const float *loss = losses.const_data_ptr<float>(), *weight = weights.const_data_ptr<float>();
   double total = 0;
   for (int64_t i = 0; i < losses.numel(); ++i) total += static_cast<double>(loss[i]) * weight[i];
@@ -63,7 +75,7 @@ void run_rows(void (*run)(const CrossEntropyKernels::Rows&, int64_t, int64_t), a
               const int64_t* targets, const float* weights, float* losses) {
   const CrossEntropyKernels::Rows arguments{logits.mutable_data_ptr(), targets, weights, losses,
                                             logits.size(1)};
-  at::parallel_for(0, logits.size(0), 1, [&](int64_t first, int64_t last) { run(arguments, first, last); });
+  for_rows(logits, logits.size(0), 1, [&](int64_t first, int64_t last) { run(arguments, first, last); });
 }
 
 /// Loss and both gradients in one go over chunks of rows: the logits of a chunk become its gradient in place.
@@ -71,15 +83,17 @@ struct LinearCrossEntropyFunction : torch::autograd::Function<LinearCrossEntropy
   static at::Tensor forward(AutogradContext* context, const at::Tensor& hidden_in, const at::Tensor& weight,
                             const at::Tensor& targets, const at::Tensor& weights, int64_t valid_vocab) {
     const at::Tensor hidden = hidden_in.contiguous(), valid = weight.slice(0, 0, valid_vocab);
-    const int64_t rows = hidden.size(0), chunk = rows_of_chunk(hidden, valid_vocab);
-    at::Tensor losses = at::empty({rows}, at::kFloat), grad_hidden = at::empty_like(hidden), grad_weight;
-    const auto run = is_bf16(hidden) ? kernels().loss_and_gradient_bf16 : kernels().loss_and_gradient_f32;
+    const int64_t rows = hidden.size(0), chunk = rows_of_gradient_chunk(hidden, valid_vocab);
+    at::Tensor losses = at::empty({rows}, hidden.options().dtype(at::kFloat)),
+               grad_hidden = at::empty_like(hidden), grad_weight;
+    const auto run =
+        is_bf16(hidden) ? kernels(hidden).loss_and_gradient_bf16 : kernels(hidden).loss_and_gradient_f32;
     for (int64_t begin = 0; begin < rows; begin += chunk) {
       const at::Tensor part = hidden.slice(0, begin, std::min(rows, begin + chunk));
-      at::Tensor logits = at::mm(part, valid.t()), target = grad_hidden.slice(0, begin, begin + part.size(0));
+      at::Tensor logits = matrix_product(part, valid.t());
       run_rows(run, logits, targets.const_data_ptr<int64_t>() + begin,
                weights.const_data_ptr<float>() + begin, losses.mutable_data_ptr<float>() + begin);
-      at::mm_out(target, logits, valid);
+      grad_hidden.slice(0, begin, begin + part.size(0)).copy_(matrix_product(logits, valid));
       add_weight_gradient(grad_weight, logits, part, rows <= chunk);
     }
     if (!grad_weight.defined()) grad_weight = at::zeros_like(valid);
@@ -115,8 +129,9 @@ void check(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor&
 
 /// Whether the kernels take this call; says so.
 bool use_kernels(const at::Tensor& hidden, const at::Tensor& weight) {
-  const bool fits = fits_kernels(hidden) && hidden.scalar_type() == weight.scalar_type();
-  report_choice("linear_cross_entropy", fits ? name_of(current_isa()) : "reference",
+  const bool fits =
+      (fits_kernels(hidden) || fits_cuda_kernels(hidden)) && hidden.scalar_type() == weight.scalar_type();
+  report_choice("linear_cross_entropy", fits ? kernels_name(hidden) : "reference",
                 fits ? "" : "the type or device has no kernel");
   return fits;
 }
@@ -143,7 +158,7 @@ at::Tensor linear_cross_entropy_rows(const at::Tensor& hidden, const at::Tensor&
   check(hidden, weight, targets, valid_vocab);
   const at::NoGradGuard no_gradient;
   const bool kernel = use_kernels(hidden, weight);
-  const auto run = is_bf16(hidden) ? kernels().loss_bf16 : kernels().loss_f32;
+  const auto run = is_bf16(hidden) ? kernels(hidden).loss_bf16 : kernels(hidden).loss_f32;
   const at::Tensor valid = weight.slice(0, 0, valid_vocab), wanted = targets.contiguous();
   const int64_t rows = hidden.size(0), chunk = rows_of_chunk(hidden, valid_vocab);
   at::Tensor losses = at::empty({rows}, hidden.options().dtype(at::kFloat));
@@ -151,7 +166,7 @@ at::Tensor linear_cross_entropy_rows(const at::Tensor& hidden, const at::Tensor&
     const int64_t end = std::min(rows, begin + chunk);
     const at::Tensor part = hidden.slice(0, begin, end);
     if (kernel) {
-      at::Tensor logits = at::mm(part, valid.t());
+      at::Tensor logits = matrix_product(part, valid.t());
       run_rows(run, logits, wanted.const_data_ptr<int64_t>() + begin, nullptr,
                losses.mutable_data_ptr<float>() + begin);
     } else {

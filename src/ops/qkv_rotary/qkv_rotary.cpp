@@ -1,11 +1,10 @@
 #include "ops/qkv_rotary/qkv_rotary.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "base/error.h"
-#include "ops/qkv_rotary/cpu/kernels.h"
+#include "ops/qkv_rotary/kernels.h"
 #include "ops/qkv_rotary/reference.h"
 #include "ops/simd/isa.h"
 #include "ops/simd/row_blocks.h"
@@ -17,8 +16,10 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-const QkvRotaryKernels& kernels() {
-  return choose(portable::qkv_rotary_kernels, avx2::qkv_rotary_kernels, avx512::qkv_rotary_kernels);
+const QkvRotaryKernels& kernels(const at::Tensor& qkv) {
+  if (qkv.is_cuda()) return cuda::qkv_rotary_kernels;
+  return choose(portable::qkv_rotary_kernels, avx2::qkv_rotary_kernels, avx512::qkv_rotary_kernels,
+                avx512_bf16::qkv_rotary_kernels);
 }
 
 const void* pointer(const at::Tensor& tensor) { return tensor.defined() ? tensor.const_data_ptr() : nullptr; }
@@ -31,7 +32,7 @@ std::optional<at::Tensor> given(const at::Tensor& tensor) {
 at::Tensor table_rows(const at::Tensor& qkv, const QkvRotary& options) {
   const int64_t rows = qkv.size(0), length = qkv.size(1);
   if (options.positions.defined()) return options.positions.expand({rows, length}).contiguous();
-  return at::arange(options.first_position, options.first_position + length, at::kLong)
+  return at::arange(options.first_position, options.first_position + length, qkv.options().dtype(at::kLong))
       .unsqueeze(0)
       .expand({rows, length})
       .contiguous();
@@ -59,9 +60,9 @@ struct QkvRotaryFunction : torch::autograd::Function<QkvRotaryFunction> {
     const QkvRotaryKernels::Forward arguments{shape_from(saved, context), packed.const_data_ptr(),
                                               query.mutable_data_ptr(), key.mutable_data_ptr(),
                                               value.mutable_data_ptr()};
-    const auto run = is_bf16(packed) ? kernels().forward_bf16 : kernels().forward_f32;
-    at::parallel_for(0, rows.numel(), row_grain(packed.size(-1)),
-                     [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
+    const auto run = is_bf16(packed) ? kernels(packed).forward_bf16 : kernels(packed).forward_f32;
+    for_rows(packed, rows.numel(), row_grain(packed.size(-1)),
+             [&](int64_t begin, int64_t end) { run(arguments, begin, end); });
     return {query, key, value};
   }
 
@@ -80,9 +81,9 @@ struct QkvRotaryFunction : torch::autograd::Function<QkvRotaryFunction> {
                      grad_value = gradient(2, groups);
     at::Tensor grad_packed = at::empty_like(packed);
     const auto shape = shape_from(saved, context);
-    const auto run = is_bf16(packed) ? kernels().backward_bf16 : kernels().backward_f32;
+    const auto run = is_bf16(packed) ? kernels(packed).backward_bf16 : kernels(packed).backward_f32;
     const at::Tensor sums =
-        sum_over_row_blocks(rows.numel(), 2 * size, [&](int64_t begin, int64_t end, float* part) {
+        sum_over_row_blocks(packed, rows.numel(), 2 * size, [&](int64_t begin, int64_t end, float* part) {
           run({shape, packed.const_data_ptr(), grad_query.const_data_ptr(), grad_key.const_data_ptr(),
                grad_value.const_data_ptr(), grad_packed.mutable_data_ptr(), part, part + size},
               begin, end);
@@ -136,7 +137,7 @@ void check_table(const at::Tensor& qkv, const QkvRotary& options) {
 
 /// Why the kernels cannot take this call; empty when they can.
 std::string_view refusal(const at::Tensor& qkv, const QkvRotary& options) {
-  if (!fits_kernels(qkv)) return "the type or device has no kernel";
+  if (!fits_kernels(qkv) && !fits_cuda_kernels(qkv)) return "the type or device has no kernel";
   if (options.query_norm_bias.defined() || options.key_norm_bias.defined())
     return "LayerNorm of heads has no kernel";
   if (options.head_size > kLargestHead) return "the head is too large for the kernel";
@@ -166,7 +167,7 @@ QueryKeyValue qkv_rotary(const at::Tensor& qkv, const QkvRotary& options) {
                   "qkv_rotary: a norm weight must be [head size]");
   }
   const std::string_view reason = refusal(qkv, options);
-  report_choice("qkv_rotary", reason.empty() ? name_of(current_isa()) : "reference", reason);
+  report_choice("qkv_rotary", reason.empty() ? kernels_name(qkv) : "reference", reason);
   if (!reason.empty()) return reference::qkv_rotary(qkv, options);
   const auto results = QkvRotaryFunction::apply(
       qkv, given(options.query_norm_weight), given(options.key_norm_weight), given(options.rotary_table),

@@ -5,7 +5,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "base/error.h"
-#include "ops/rms_norm/cpu/kernels.h"
+#include "ops/rms_norm/kernels.h"
 #include "ops/rms_norm/reference.h"
 #include "ops/simd/isa.h"
 #include "ops/simd/row_blocks.h"
@@ -18,7 +18,8 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 const RmsNormKernels& kernels() {
-  return choose(portable::rms_norm_kernels, avx2::rms_norm_kernels, avx512::rms_norm_kernels);
+  return choose(portable::rms_norm_kernels, avx2::rms_norm_kernels, avx512::rms_norm_kernels,
+                avx512_bf16::rms_norm_kernels);
 }
 
 /// (normed, sum) with an optional residual; one node of the graph for both.
@@ -57,7 +58,7 @@ struct RmsNormFunction : torch::autograd::Function<RmsNormFunction> {
     at::Tensor grad_x = at::empty_like(x);
     const auto run = is_bf16(x) ? kernels().backward_bf16 : kernels().backward_f32;
     const at::Tensor grad_weight =
-        sum_over_row_blocks(rows_of(x), x.size(-1), [&](int64_t begin, int64_t end, float* part) {
+        sum_over_row_blocks(x, rows_of(x), x.size(-1), [&](int64_t begin, int64_t end, float* part) {
           run({x.const_data_ptr(), weight.const_data_ptr(), grad_y.const_data_ptr(),
                grad_sum.defined() ? grad_sum.const_data_ptr() : nullptr, inverse_rms.const_data_ptr<float>(),
                grad_x.mutable_data_ptr(), part, x.size(-1)},
@@ -84,6 +85,7 @@ void check(const at::Tensor& x, const at::Tensor& weight) {
 
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon) {
   check(x, weight);
+  if (x.is_cuda()) return at::rms_norm(x, weight.sizes(), weight, epsilon);  // one fused kernel there
   if (!use_kernels(x, weight)) return reference::rms_norm(x, weight, epsilon);
   return RmsNormFunction::apply(std::optional<at::Tensor>(), x, weight, epsilon)[0];
 }
@@ -94,7 +96,7 @@ std::tuple<at::Tensor, at::Tensor> add_rms_norm(const at::Tensor& residual, cons
   base::require(residual.sizes() == x.sizes(), "add_rms_norm: residual and x differ in shape");
   if (!use_kernels(x, weight) || residual.scalar_type() != x.scalar_type()) {
     const at::Tensor sum = residual + x;
-    return {reference::rms_norm(sum, weight, epsilon), sum};
+    return {x.is_cuda() ? rms_norm(sum, weight, epsilon) : reference::rms_norm(sum, weight, epsilon), sum};
   }
   auto results = RmsNormFunction::apply(std::optional<at::Tensor>(residual), x, weight, epsilon);
   return {results[0], results[1]};

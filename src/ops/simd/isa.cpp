@@ -14,6 +14,8 @@ namespace {
 bool available(Isa isa) {
   __builtin_cpu_init();
   switch (isa) {
+    case Isa::avx512_bf16:
+      return available(Isa::avx512) && __builtin_cpu_supports("avx512bf16");
     case Isa::avx512:
       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
@@ -29,23 +31,26 @@ Isa choose_isa() {
   const char* forced = std::getenv("MEGADLM_ISA");
   if (forced == nullptr || *forced == '\0') {
     const Isa best = available_isas().back();
-    if (best != Isa::avx512) {
-      base::warn_once(fmt::format("this processor has no AVX-512: kernels run their {} form", name_of(best)));
+    if (best != kIsas.back()) {
+      base::warn_once(
+          fmt::format("this processor has no AVX-512 with BF16: kernels run their {} form", name_of(best)));
     }
     return best;
   }
-  for (const Isa isa : {Isa::portable, Isa::avx2, Isa::avx512}) {
+  for (const Isa isa : kIsas) {
     if (name_of(isa) != forced) continue;
     base::require(available(isa), "MEGADLM_ISA={}: this processor does not have these instructions", forced);
     return isa;
   }
-  base::fail("MEGADLM_ISA={}: expected portable, avx2 or avx512", forced);
+  base::fail("MEGADLM_ISA={}: expected portable, avx2, avx512 or avx512_bf16", forced);
 }
 
 }  // namespace
 
 std::string_view name_of(Isa isa) {
   switch (isa) {
+    case Isa::avx512_bf16:
+      return "avx512_bf16";
     case Isa::avx512:
       return "avx512";
     case Isa::avx2:
@@ -58,7 +63,7 @@ std::string_view name_of(Isa isa) {
 
 std::vector<Isa> available_isas() {
   std::vector<Isa> result;
-  for (const Isa isa : {Isa::portable, Isa::avx2, Isa::avx512}) {
+  for (const Isa isa : kIsas) {
     if (available(isa)) result.push_back(isa);
   }
   return result;

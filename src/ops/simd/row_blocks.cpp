@@ -7,8 +7,22 @@
 
 namespace megadlm::ops {
 
-at::Tensor sum_over_row_blocks(int64_t rows, int64_t size,
+void for_rows(const at::Tensor& tensor, int64_t rows, int64_t grain,
+              const std::function<void(int64_t begin, int64_t end)>& work) {
+  if (tensor.device().is_cpu()) {
+    at::parallel_for(0, rows, grain, work);
+  } else {
+    work(0, rows);
+  }
+}
+
+at::Tensor sum_over_row_blocks(const at::Tensor& tensor, int64_t rows, int64_t size,
                                const std::function<void(int64_t begin, int64_t end, float* part)>& block) {
+  if (!tensor.device().is_cpu()) {
+    at::Tensor parts = at::zeros({kDeviceParts, size}, tensor.options().dtype(at::kFloat));
+    block(0, rows, parts.mutable_data_ptr<float>());
+    return parts.sum(0);
+  }
   constexpr int64_t kBlocks = 32;
   const int64_t per_block = std::max<int64_t>((rows + kBlocks - 1) / kBlocks, 16);
   const int64_t blocks = std::max<int64_t>((rows + per_block - 1) / per_block, 1);

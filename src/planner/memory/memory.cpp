@@ -8,16 +8,17 @@
 namespace megadlm::planner {
 namespace {
 
-/// Rows of logits that the loss head makes at a time; its chunks are no larger than this.
-constexpr double kHeadChunkRows = 1024;
+/// Bytes of logits that the loss head makes at a time, where it does not make them all.
+constexpr double kHeadChunkBytes = 48 << 20;
 
+/// Two sums of the residual stream, the packed projection, attention's result and the MLP's first projection;
+/// norms, queries, keys, values and activations are made again from these.
 double kept_per_token_and_layer(const config::Architecture& architecture) {
   const double hidden = static_cast<double>(architecture.hidden_size);
   const double queries = static_cast<double>(architecture.num_attention_heads * architecture.kv_channels);
   const double keys = static_cast<double>(architecture.num_query_groups * architecture.kv_channels);
-  const double ffn = static_cast<double>(architecture.ffn_hidden_size);
-  const double ffn_in = architecture.gated() ? 2 * ffn : ffn;
-  return 4 * hidden + 2 * (queries + 2 * keys) + queries + ffn_in + ffn;
+  const double ffn_in = static_cast<double>(architecture.ffn_hidden_size) * (architecture.gated() ? 2 : 1);
+  return 2 * hidden + (queries + 2 * keys) + queries + ffn_in;
 }
 
 }  // namespace
@@ -38,10 +39,10 @@ MemoryEstimate estimate_memory(const config::Architecture& architecture, const T
   const bool accumulates = shape.global_batch_size > shape.micro_batch_size;
   estimate.gradients = element * parameters + (accumulates ? 4 * parameters : 0);
   estimate.activations = element * tokens * (layers * kept_per_token_and_layer(architecture) + 3 * hidden);
-  // A chunk in fp32 and in the compute type, the gradient by the hidden states, and the fp32 sum of the
-  // gradient by the output matrix over chunks.
-  estimate.logits = std::min(tokens, kHeadChunkRows) * vocabulary * (4 + element) +
-                    element * tokens * hidden + 4 * vocabulary * hidden;
+  // All logits at once, or a chunk of them with the fp32 sum of the output matrix's gradient and a chunk's
+  // share of it, whatever is less; and the gradient by the hidden states.
+  const double all = element * tokens * vocabulary, sums = (4 + element) * vocabulary * hidden;
+  estimate.logits = std::min(all, kHeadChunkBytes + sums) + element * tokens * hidden;
   return estimate;
 }
 

@@ -14,10 +14,8 @@ void LossScaler::update(bool overflow) {
   if (!dynamic_) return;
   if (overflow) {
     good_steps_ = 0;
-    if (--hysteresis_left_ <= 0) {
-      scale_ = std::max(scale_ / 2, options_.min_loss_scale);
-      hysteresis_left_ = options_.hysteresis;
-    }
+    if (hysteresis_left_ > 0) --hysteresis_left_;
+    if (hysteresis_left_ == 0) scale_ = std::max(scale_ / 2, options_.min_loss_scale);
     return;
   }
   if (++good_steps_ % options_.loss_scale_window == 0) {

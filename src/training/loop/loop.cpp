@@ -64,6 +64,11 @@ void TrainingLoop::check_finite(const StepResult& result) {
     return;
   }
   const std::string what = fmt::format("iteration {}: {}", state_.iteration + 1, *result.non_finite);
+  if (result.overflow) {
+    ++state_.skipped_iterations;
+    spdlog::info("{}; the step is skipped while a smaller loss scale is tried", what);
+    return;
+  }
   base::require(training_.on_non_finite == config::OnNonFinite::skip,
                 "{}; nothing was updated (--on-non-finite stop)", what);
   ++state_.skipped_iterations;

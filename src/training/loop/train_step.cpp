@@ -44,6 +44,7 @@ StepResult TrainStep::run(const std::vector<data::RowBatch>& micro_batches, doub
   if (!std::isfinite(result.gradient_norm) && !result.non_finite) {
     result.non_finite = fmt::format("the gradient of '{}' is not finite (loss scale {})",
                                     optimizer_.first_non_finite_gradient().value_or("?"), scaler_.scale());
+    result.overflow = scaler_.can_fall();
   }
   scaler_.update(result.non_finite.has_value());
   if (result.non_finite) {

@@ -21,6 +21,8 @@ struct StepResult {
   int64_t head_tokens = 0;   ///< positions that the output layer ran on
   /// Set when the loss or a gradient was not finite and the step was left out: names the first place seen.
   std::optional<std::string> non_finite;
+  /// Set beside it when only fp16 gradients overflowed and a smaller loss scale is left to try: no fault.
+  bool overflow = false;
 };
 
 /// Gradient accumulation over a step's micro-batches, then one update.

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "config/json.h"
-#include "ops/gemm/gemm.h"
+#include "ops/gemm/probe.h"
 #include "planner/memory/memory.h"
 #include "planner/memory/report.h"
 #include "precision/mixed/types.h"
@@ -177,11 +177,11 @@ class Pretraining {
       return config::training_flops(architecture, tokens / seq_length, seq_length,
                                     static_cast<double>(head_tokens));
     };
-    if (options_.training.device == config::Device::cpu) {
-      speed.peak_flops_per_second =
-          ops::measure_gemm_flops(precision::compute_type(options_.precision.precision()), 2048);
-      spdlog::info("GEMM peak of this machine: {:.0f} GFLOP/s", speed.peak_flops_per_second / 1e9);
-    }
+    const bool on_device = options_.training.device != config::Device::cpu;
+    speed.peak_flops_per_second =
+        ops::measure_gemm_flops(precision::compute_type(options_.precision.precision()),
+                                on_device ? 8192 : 2048, device_of(options_.training.device));
+    spdlog::info("GEMM peak of this machine: {:.0f} GFLOP/s", speed.peak_flops_per_second / 1e9);
     return speed;
   }
 

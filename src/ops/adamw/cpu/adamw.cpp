@@ -1,4 +1,4 @@
-#include "ops/adamw/cpu/kernels.h"
+#include "ops/adamw/kernels.h"
 #include "ops/simd/vector_math.h"
 
 namespace megadlm::ops::MEGADLM_ISA {

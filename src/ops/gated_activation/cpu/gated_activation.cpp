@@ -1,4 +1,4 @@
-#include "ops/gated_activation/cpu/kernels.h"
+#include "ops/gated_activation/kernels.h"
 #include "ops/simd/vector_math.h"
 
 namespace megadlm::ops::MEGADLM_ISA {

@@ -1,4 +1,4 @@
-#include "ops/linear_cross_entropy/cpu/kernels.h"
+#include "ops/linear_cross_entropy/kernels.h"
 #include "ops/simd/vector_math.h"
 
 namespace megadlm::ops::MEGADLM_ISA {

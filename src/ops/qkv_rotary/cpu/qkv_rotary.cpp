@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "ops/qkv_rotary/cpu/kernels.h"
+#include "ops/qkv_rotary/kernels.h"
 #include "ops/simd/vector_math.h"
 
 namespace megadlm::ops::MEGADLM_ISA {

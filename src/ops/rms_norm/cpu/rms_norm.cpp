@@ -1,4 +1,4 @@
-#include "ops/rms_norm/cpu/kernels.h"
+#include "ops/rms_norm/kernels.h"
 #include "ops/simd/vector_math.h"
 
 namespace megadlm::ops::MEGADLM_ISA {

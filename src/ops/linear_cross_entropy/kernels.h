@@ -28,5 +28,11 @@ extern const CrossEntropyKernels cross_entropy_kernels;
 namespace avx512 {
 extern const CrossEntropyKernels cross_entropy_kernels;
 }
+namespace avx512_bf16 {
+extern const CrossEntropyKernels cross_entropy_kernels;
+}
+namespace cuda {
+extern const CrossEntropyKernels cross_entropy_kernels;
+}
 
 }  // namespace megadlm::ops

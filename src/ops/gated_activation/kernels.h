@@ -31,5 +31,11 @@ extern const GatedActivationKernels gated_activation_kernels;
 namespace avx512 {
 extern const GatedActivationKernels gated_activation_kernels;
 }
+namespace avx512_bf16 {
+extern const GatedActivationKernels gated_activation_kernels;
+}
+namespace cuda {
+extern const GatedActivationKernels gated_activation_kernels;
+}
 
 }  // namespace megadlm::ops

@@ -36,5 +36,8 @@ extern const RmsNormKernels rms_norm_kernels;
 namespace avx512 {
 extern const RmsNormKernels rms_norm_kernels;
 }
+namespace avx512_bf16 {
+extern const RmsNormKernels rms_norm_kernels;
+}
 
 }  // namespace megadlm::ops

@@ -32,5 +32,11 @@ extern const AdamWKernels adamw_kernels;
 namespace avx512 {
 extern const AdamWKernels adamw_kernels;
 }
+namespace avx512_bf16 {
+extern const AdamWKernels adamw_kernels;
+}
+namespace cuda {
+extern const AdamWKernels adamw_kernels;
+}
 
 }  // namespace megadlm::ops

@@ -44,5 +44,11 @@ extern const QkvRotaryKernels qkv_rotary_kernels;
 namespace avx512 {
 extern const QkvRotaryKernels qkv_rotary_kernels;
 }
+namespace avx512_bf16 {
+extern const QkvRotaryKernels qkv_rotary_kernels;
+}
+namespace cuda {
+extern const QkvRotaryKernels qkv_rotary_kernels;
+}
 
 }  // namespace megadlm::ops
