@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "commands.h"
 #include "config/nearest.h"
+#include "ops/allocator/allocator.h"
 
 namespace {
 
@@ -44,10 +45,12 @@ const std::vector<Command>& commands() {
 }
 
 /// glibc gives large blocks back to the kernel at each free, and the page faults of the next step then cost
-/// a third of its time. Keep them: no mmap for what an int can name, and never trim (-1).
+/// a third of its time. Keep them: no mmap for what an int can name, and never trim (-1). Large tensors have
+/// memory of their own.
 void set_allocator() {
   mallopt(M_MMAP_THRESHOLD, INT_MAX);
   mallopt(M_TRIM_THRESHOLD, -1);
+  megadlm::ops::use_large_blocks();
 }
 
 void print_overview() {

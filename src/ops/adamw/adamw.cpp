@@ -81,8 +81,16 @@ double squared_norm(const at::Tensor& gradient) {
 }
 
 void accumulate(at::Tensor& sum, const at::Tensor& gradient) {
-  const at::NoGradGuard no_gradient;
-  sum.add_(gradient);
+  if (!fits_kernels(sum) || !fits_kernels(gradient) || !sum.is_contiguous() || !gradient.is_contiguous()) {
+    const at::NoGradGuard no_gradient;
+    sum.add_(gradient);
+    return;
+  }
+  base::require(sum.sizes() == gradient.sizes(), "accumulate: sum and gradient differ in shape");
+  const auto run = is_bf16(gradient) ? kernels(sum).add_bf16 : kernels(sum).add_f32;
+  at::parallel_for(0, sum.numel(), kBlock, [&](int64_t begin, int64_t end) {
+    run(sum.mutable_data_ptr<float>(), gradient.const_data_ptr(), begin, end);
+  });
 }
 
 }  // namespace megadlm::ops

@@ -19,6 +19,8 @@ struct AdamWKernels {
   };
   void (*step_f32)(const Step&, int64_t begin, int64_t end);
   void (*step_bf16)(const Step&, int64_t begin, int64_t end);
+  void (*add_f32)(float* sum, const void* values, int64_t begin, int64_t end);
+  void (*add_bf16)(float* sum, const void* values, int64_t begin, int64_t end);
   double (*squares_f32)(const void* values, int64_t begin, int64_t end);
   double (*squares_bf16)(const void* values, int64_t begin, int64_t end);
 };

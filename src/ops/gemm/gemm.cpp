@@ -32,12 +32,15 @@ at::Tensor aten_product(const at::Tensor& left, const at::Tensor& right, const a
   return bias.defined() ? at::addmm(bias, left, right) : at::mm(left, right);
 }
 
-}  // namespace
-
-at::Tensor kernel_product(const at::Tensor& left_in, const at::Tensor& right_in, const at::Tensor& bias) {
+void multiply(const at::Tensor& left_in, const at::Tensor& right_in, const at::Tensor& bias, at::Tensor& result) {
   base::require(left_in.dim() == 2 && right_in.dim() == 2 && left_in.size(1) == right_in.size(0) &&
                     fits_kernels(left_in) && left_in.scalar_type() == right_in.scalar_type(),
                 "matrix product: [m, k] and [k, n] of one type, fp32 or bf16, are accepted");
+  if (left_in.size(1) == 0) {
+    result.zero_();
+    if (bias.defined()) result.add_(bias);
+    return;
+  }
   const at::Tensor left = is_view_of_rows(left_in) ? left_in : left_in.contiguous();
   const at::Tensor right = is_view_of_rows(right_in) ? right_in : right_in.contiguous();
   const at::Tensor added = bias.defined() ? bias.contiguous() : bias;
@@ -46,7 +49,6 @@ at::Tensor kernel_product(const at::Tensor& left_in, const at::Tensor& right_in,
     return GemmKernels::Matrix{tensor.const_data_ptr(), tensor.size(0), tensor.size(1), tensor.stride(0),
                                tensor.stride(1)};
   };
-  at::Tensor result = at::empty({left.size(0), right.size(1)}, left.options());
   at::Tensor packed = at::empty({kernel.packed_words(matrix(right))}, at::kInt);
   const GemmKernels::Product product{matrix(left), matrix(right),
                                      added.defined() ? added.const_data_ptr() : nullptr,
@@ -56,7 +58,25 @@ at::Tensor kernel_product(const at::Tensor& left_in, const at::Tensor& right_in,
   in_parallel(
       kernel.parts(product), kernel.scratch_words(),
       [&](int32_t* scratch, int64_t begin, int64_t end) { kernel.multiply(product, scratch, begin, end); });
+}
+
+}  // namespace
+
+at::Tensor kernel_product(const at::Tensor& left, const at::Tensor& right, const at::Tensor& bias) {
+  at::Tensor result = at::empty({left.size(0), right.size(1)}, left.options());
+  multiply(left, right, bias, result);
   return result;
+}
+
+void matrix_product_into(at::Tensor result, const at::Tensor& left, const at::Tensor& right) {
+  const at::NoGradGuard no_gradient;
+  if (prefers_kernels(left)) {
+    multiply(left, right, {}, result);
+  } else if (left.scalar_type() == at::kHalf && left.device().is_cpu()) {
+    result.copy_(matrix_product(left, right));
+  } else {
+    at::mm_out(result, left, right);
+  }
 }
 
 at::Tensor matrix_product(const at::Tensor& left, const at::Tensor& right, const at::Tensor& bias) {

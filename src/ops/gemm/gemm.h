@@ -10,6 +10,9 @@ namespace megadlm::ops {
 /// the end; that is said once.
 at::Tensor matrix_product(const at::Tensor& left, const at::Tensor& right, const at::Tensor& bias = {});
 
+/// The same into a contiguous `result` [m, n].
+void matrix_product_into(at::Tensor result, const at::Tensor& left, const at::Tensor& right);
+
 /// The same by our own kernels, fp32 or bf16 on a processor, whatever is faster.
 at::Tensor kernel_product(const at::Tensor& left, const at::Tensor& right, const at::Tensor& bias = {});
 

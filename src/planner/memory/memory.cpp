@@ -8,9 +8,6 @@
 namespace megadlm::planner {
 namespace {
 
-/// Bytes of logits that the loss head makes at a time, where it does not make them all.
-constexpr double kHeadChunkBytes = 48 << 20;
-
 /// Two sums of the residual stream, the packed projection, attention's result and the MLP's first projection;
 /// norms, queries, keys, values and activations are made again from these.
 double kept_per_token_and_layer(const config::Architecture& architecture) {
@@ -39,10 +36,9 @@ MemoryEstimate estimate_memory(const config::Architecture& architecture, const T
   const bool accumulates = shape.global_batch_size > shape.micro_batch_size;
   estimate.gradients = element * parameters + (accumulates ? 4 * parameters : 0);
   estimate.activations = element * tokens * (layers * kept_per_token_and_layer(architecture) + 3 * hidden);
-  // All logits at once, or a chunk of them with the fp32 sum of the output matrix's gradient and a chunk's
-  // share of it, whatever is less; and the gradient by the hidden states.
-  const double all = element * tokens * vocabulary, sums = (4 + element) * vocabulary * hidden;
-  estimate.logits = std::min(all, kHeadChunkBytes + sums) + element * tokens * hidden;
+  // All logits at once, or a chunk of them with the fp32 sum of the output matrix's gradient, whatever is less;
+  // and the gradient by the hidden states.
+  estimate.logits = std::min(element * tokens, (4 + element) * hidden) * vocabulary + element * tokens * hidden;
   return estimate;
 }
 

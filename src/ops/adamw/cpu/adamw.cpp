@@ -35,6 +35,13 @@ void step(const AdamWKernels::Step& a, int64_t begin, int64_t end) {
   }
 }
 
+template <class T>
+void add(float* sum, const void* data, int64_t begin, int64_t end) {
+  const T* values = static_cast<const T*>(data);
+#pragma omp simd
+  for (int64_t i = begin; i < end; ++i) sum[i] += to_float(values[i]);
+}
+
 /// fp32 within short stretches, double over them.
 template <class T>
 double squares(const void* data, int64_t begin, int64_t end) {
@@ -53,6 +60,6 @@ double squares(const void* data, int64_t begin, int64_t end) {
 
 }  // namespace
 
-const AdamWKernels adamw_kernels{step<float>, step<Bf16>, squares<float>, squares<Bf16>};
+const AdamWKernels adamw_kernels{step<float>, step<Bf16>, add<float>, add<Bf16>, squares<float>, squares<Bf16>};
 
 }  // namespace megadlm::ops::MEGADLM_ISA

@@ -30,7 +30,7 @@ void step(const AdamWKernels::Step& a, int64_t begin, int64_t end) {
 
 }  // namespace
 
-// Sums of squares are ATen's there.
-const AdamWKernels adamw_kernels{step<float>, step<Bf16>, nullptr, nullptr};
+// Sums are ATen's there.
+const AdamWKernels adamw_kernels{step<float>, step<Bf16>, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace megadlm::ops::cuda
