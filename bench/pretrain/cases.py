@@ -17,3 +17,9 @@ def step_flops(case):
     tokens = case["batch"] * case["seq_length"]
     weights = case["num_layers"] * layer + case["vocab_size"] * h
     return 6 * weights * tokens + 12 * case["num_layers"] * case["batch"] * case["seq_length"] ** 2 * heads * d
+
+
+def head_share(case, flops_per_token):
+    """The share of positions that the output layer ran on, from the FLOPs that a token took."""
+    head = 6 * case["vocab_size"] * case["hidden_size"]
+    return 1 - (step_flops(case) / (case["batch"] * case["seq_length"]) - flops_per_token) / head

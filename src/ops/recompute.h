@@ -7,8 +7,8 @@
 
 namespace megadlm::ops {
 
-/// Makes again what a backward pass needs, from tensors that are kept anyway. An op that is cheap to run again need
-/// not have its result kept from the forward pass to the backward pass.
+/// Makes again what a backward pass needs, from tensors that are kept anyway. An op that is cheap to run
+/// again need not have its result kept from the forward pass to the backward pass.
 template <class Result>
 using Recompute = std::function<Result()>;
 

@@ -128,6 +128,20 @@ TEST(Attention, LargeScoresStayFiniteAndNotANumberSpreads) {
   EXPECT_EQ(output.isnan().sum().item<int64_t>(), 32);
 }
 
+TEST(Attention, MakesItsInputsAgainInsteadOfKeepingThem) {
+  Tensors inputs;
+  for (const at::Tensor& input : inputs_of(1, 70, 70, 4, 2, 16)) inputs.push_back(input.to(at::kBFloat16));
+  const Op kept = [](const Tensors& t) { return Tensors{attention(t[0], t[1], t[2], {}, kScale)}; };
+  const Op again = [](const Tensors& t) {
+    return Tensors{
+        attention(t[0], t[1], t[2], {}, kScale, [q = t[0].detach(), k = t[1].detach(), v = t[2].detach()] {
+          return QueryKeyValue{q, k, v};
+        })};
+  };
+  const Tensors expected = run(kept, inputs), got = run(again, inputs);
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(got[i].equal(expected[i])) << i;
+}
+
 TEST(Attention, TakesStridedInputs) {
   const at::Tensor packed = normal({2, 70, 6, 16}, 4).to(at::kFloat);
   const auto heads = packed.split(2, 2);

@@ -48,5 +48,20 @@ TEST(Linear, AgreesWithAtens) {
   expect_agreement("linear", op, aten, {normal({2, 40, 24}, 1), normal({18, 24}, 2), normal({18}, 3)}, false);
 }
 
+TEST(Linear, MakesItsInputAgainInsteadOfKeepingIt) {
+  int calls = 0;
+  const Op kept = [](const Tensors& t) { return Tensors{ops::linear(t[0].square(), t[1])}; };
+  const Op again = [&](const Tensors& t) {
+    return Tensors{ops::linear(t[0].square(), t[1], {}, [&calls, x = t[0].detach()] {
+      ++calls;
+      return x.square();
+    })};
+  };
+  const Tensors inputs{normal({3, 5, 8}, 1).to(at::kFloat), normal({6, 8}, 2).to(at::kFloat)};
+  const Tensors expected = run(kept, inputs), got = run(again, inputs);
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(got[i].equal(expected[i])) << i;
+  EXPECT_EQ(calls, 1);
+}
+
 }  // namespace
 }  // namespace megadlm::ops

@@ -109,6 +109,16 @@ TEST(QkvRotary, AgreesWithItsReference) {
   }
 }
 
+TEST(Embedding, AgreesWithAtens) {
+  const at::Tensor tokens =
+      (at::arange(60, at::kLong).square() % 17).view({4, 15});  // some often, some never
+  for (const int64_t size : {1, 7, 64, 100}) {
+    const Op op = [&](const Tensors& t) { return Tensors{ops::embedding(tokens, t[0])}; };
+    const Op aten = [&](const Tensors& t) { return Tensors{at::embedding(t[0], tokens)}; };
+    expect_agreement("embedding", op, aten, {normal({19, size}, 1)});
+  }
+}
+
 TEST(Embedding, GradientSumsInFp32) {
   at::Tensor weight = at::zeros({6, 3}, at::kBFloat16).requires_grad_(true);
   const at::Tensor tokens = at::full({4096}, 2, at::kLong);

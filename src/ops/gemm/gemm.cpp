@@ -32,7 +32,8 @@ at::Tensor aten_product(const at::Tensor& left, const at::Tensor& right, const a
   return bias.defined() ? at::addmm(bias, left, right) : at::mm(left, right);
 }
 
-void multiply(const at::Tensor& left_in, const at::Tensor& right_in, const at::Tensor& bias, at::Tensor& result) {
+void multiply(const at::Tensor& left_in, const at::Tensor& right_in, const at::Tensor& bias,
+              at::Tensor& result) {
   base::require(left_in.dim() == 2 && right_in.dim() == 2 && left_in.size(1) == right_in.size(0) &&
                     fits_kernels(left_in) && left_in.scalar_type() == right_in.scalar_type(),
                 "matrix product: [m, k] and [k, n] of one type, fp32 or bf16, are accepted");

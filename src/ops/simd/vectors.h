@@ -98,6 +98,16 @@ inline Floats exp2(Floats x) {
 #endif
 }
 
+/// 1 / x to about 2 units in the last place, for x that is neither 0 nor beyond 1e37.
+inline Floats reciprocal(Floats x) {
+#if defined(__AVX512F__)
+  const Floats rough = _mm512_rcp14_ps(x);
+  return rough * multiply_add(-x, rough, broadcast(2.0f));
+#else
+  return 1.0f / x;
+#endif
+}
+
 /// fp32 bits rounded to bf16 in the upper half of each word (to nearest, ties to even; no NaNs).
 inline Words round_to_upper(Floats value) {
   const Words bits = std::bit_cast<Words>(value);
@@ -148,6 +158,11 @@ struct Bf16Format {
 #endif
   }
 
+  /// The numbers as they read back after being stored.
+  static Floats round(Floats value) {
+    return std::bit_cast<Floats>(round_to_upper(value) & static_cast<int32_t>(0xFFFF0000));
+  }
+
   static Floats load_row(const Bf16* source) {
     using Halves = uint16_t __attribute__((vector_size(2 * kLanes)));
     const auto halves = load_vector<Halves>(source);
@@ -164,7 +179,29 @@ struct F32Format {
   }
   static Words words(const Floats* rows) { return std::bit_cast<Words>(rows[0]); }
   static void store_row(float* target, Floats value) { store_vector(target, value); }
+  static Floats round(Floats value) { return value; }
   static Floats load_row(const float* source) { return load_vector<Floats>(source); }
 };
+
+/// Up to kLanes numbers; the other lanes are zero.
+template <class Format>
+inline Floats load_first(const typename Format::Element* source, int64_t count) {
+  if (count >= kLanes) return Format::load_row(source);
+  float lanes[kLanes] = {};
+  for (int64_t i = 0; i < count; ++i) lanes[i] = to_float(source[i]);
+  return load_vector<Floats>(lanes);
+}
+
+/// Stores the first `count` lanes.
+template <class Format>
+inline void store_first(typename Format::Element* target, Floats value, int64_t count) {
+  if (count >= kLanes) {
+    Format::store_row(target, value);
+    return;
+  }
+  float lanes[kLanes];
+  store_vector(lanes, value);
+  for (int64_t i = 0; i < count; ++i) store(target + i, lanes[i]);
+}
 
 }  // namespace megadlm::ops::MEGADLM_ISA

@@ -36,9 +36,10 @@ MemoryEstimate estimate_memory(const config::Architecture& architecture, const T
   const bool accumulates = shape.global_batch_size > shape.micro_batch_size;
   estimate.gradients = element * parameters + (accumulates ? 4 * parameters : 0);
   estimate.activations = element * tokens * (layers * kept_per_token_and_layer(architecture) + 3 * hidden);
-  // All logits at once, or a chunk of them with the fp32 sum of the output matrix's gradient, whatever is less;
-  // and the gradient by the hidden states.
-  estimate.logits = std::min(element * tokens, (4 + element) * hidden) * vocabulary + element * tokens * hidden;
+  // All logits at once, or a chunk of them with the fp32 sum of the output matrix's gradient, whatever is
+  // less; and the gradient by the hidden states.
+  estimate.logits =
+      std::min(element * tokens, (4 + element) * hidden) * vocabulary + element * tokens * hidden;
   return estimate;
 }
 

@@ -112,6 +112,7 @@ void TrainingLoop::log_window(double learning_rate,
   metrics.mfu =
       speed_.peak_flops_per_second > 0 ? metrics.model_flops_per_second / speed_.peak_flops_per_second : 0;
   metrics.peak_memory_bytes = peak_memory_bytes();
+  metrics.minor_faults_per_step = static_cast<double>(minor_faults() - window_.faults) / steps;
   if (training_.exit_duration_in_mins) {
     metrics.seconds_left = std::max(0.0, 60 * *training_.exit_duration_in_mins - elapsed_seconds());
   } else {
@@ -123,7 +124,7 @@ void TrainingLoop::log_window(double learning_rate,
     metrics.valid_bits_per_byte = evaluated->bits_per_byte;
   }
   hooks_.log(metrics);
-  window_ = {.start = now_seconds()};
+  window_ = {.start = now_seconds(), .faults = minor_faults()};
 }
 
 std::optional<std::string> TrainingLoop::stop_reason() const {
@@ -141,7 +142,7 @@ void TrainingLoop::run() {
   const StopSignals signals;
   start_ = now_seconds();
   first_iteration_ = state_.iteration;
-  window_ = {.start = start_};
+  window_ = {.start = start_, .faults = minor_faults()};
   int64_t saved_at = -1;
   const auto save = [&] {
     if (!hooks_.save || saved_at == state_.iteration) return;

@@ -78,7 +78,7 @@ class TrainingLoop {
   double start_ = 0;
   struct Sums {
     double start = 0, paused = 0, loss = 0, gradient_norm = 0, flops = 0;
-    int64_t steps = 0, finite_steps = 0, tokens = 0;
+    int64_t steps = 0, finite_steps = 0, tokens = 0, faults = 0;
   } window_;
 };
 

@@ -26,7 +26,8 @@ nlohmann::json to_json(const StepMetrics& metrics) {
                          {"tokens_per_second", metrics.tokens_per_second},
                          {"model_flops_per_second", metrics.model_flops_per_second},
                          {"mfu", metrics.mfu},
-                         {"peak_memory_bytes", metrics.peak_memory_bytes}};
+                         {"peak_memory_bytes", metrics.peak_memory_bytes},
+                         {"minor_faults_per_step", metrics.minor_faults_per_step}};
   const auto add = [&](const char* key, const std::optional<double>& value) {
     if (value) json[key] = *value;
   };
@@ -83,6 +84,12 @@ int64_t peak_memory_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return int64_t{usage.ru_maxrss} * 1024;
+}
+
+int64_t minor_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
 }
 
 MetricsWriter::MetricsWriter(const std::string& folder, const std::string& tensorboard_folder,

@@ -17,6 +17,7 @@ struct StepMetrics {
   double tokens_per_second = 0, model_flops_per_second = 0;
   double mfu = 0;  ///< share of the measured GEMM peak
   int64_t peak_memory_bytes = 0;
+  double minor_faults_per_step = 0;  ///< pages that the process touched for the first time
   double seconds_left = 0;
   std::optional<double> loss_scale;  ///< fp16 only
   std::optional<double> valid_loss, valid_loss_stderr, valid_bits_per_byte;
@@ -27,6 +28,8 @@ std::string format_log_line(const StepMetrics& metrics);
 
 /// The largest resident memory of this process so far.
 int64_t peak_memory_bytes();
+/// Page faults of this process so far that needed no disk.
+int64_t minor_faults();
 
 class TensorboardWriter;
 

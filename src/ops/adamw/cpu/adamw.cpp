@@ -60,6 +60,7 @@ double squares(const void* data, int64_t begin, int64_t end) {
 
 }  // namespace
 
-const AdamWKernels adamw_kernels{step<float>, step<Bf16>, add<float>, add<Bf16>, squares<float>, squares<Bf16>};
+const AdamWKernels adamw_kernels{step<float>, step<Bf16>,     add<float>,
+                                 add<Bf16>,   squares<float>, squares<Bf16>};
 
 }  // namespace megadlm::ops::MEGADLM_ISA

@@ -31,23 +31,41 @@ inline int64_t panel_words(int64_t depth, int64_t columns) {
   return (columns + kPanel - 1) / kPanel * kPanel * depth;
 }
 
+/// One tile of the result, which stays in registers: the loops over it are unrolled, so that no sum has an
+/// address.
 template <class Format, int kRows, int kVectors>
 inline void tile_product(const int32_t* left, int64_t left_stride, const int32_t* panel, int64_t depth,
                          float* result, int64_t result_stride, bool accumulate) {
   Floats sums[kRows][kVectors];
-  for (int i = 0; i < kRows; ++i)
-    for (int j = 0; j < kVectors; ++j)
-      sums[i][j] = accumulate ? load_vector<Floats>(result + i * result_stride + j * kLanes) : Floats{};
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) sums[i][j] = Floats{};
+  }
+  if (accumulate) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+      for (int j = 0; j < kVectors; ++j)
+        sums[i][j] = load_vector<Floats>(result + i * result_stride + j * kLanes);
+    }
+  }
   for (int64_t k = 0; k < depth; ++k) {
     Words right[kVectors];
+#pragma GCC unroll 8
     for (int j = 0; j < kVectors; ++j) right[j] = load_vector<Words>(panel + k * kPanel + j * kLanes);
+#pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
       const Words word = broadcast(left[i * left_stride + k]);
+#pragma GCC unroll 8
       for (int j = 0; j < kVectors; ++j) sums[i][j] = Format::dot(sums[i][j], word, right[j]);
     }
   }
-  for (int i = 0; i < kRows; ++i)
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
     for (int j = 0; j < kVectors; ++j) store_vector(result + i * result_stride + j * kLanes, sums[i][j]);
+  }
 }
 
 /// The tile of `rows` <= kRows rows.

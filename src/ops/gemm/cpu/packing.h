@@ -84,11 +84,7 @@ inline void pack_transposed(const Rows<typename Format::Element>& from, int64_t 
 template <class Format>
 inline Floats row_part(const Rows<typename Format::Element>& from, int64_t row, int64_t column) {
   if (row >= from.rows) return Floats{};
-  const auto* source = from.data + row * from.stride + column;
-  if (column + kLanes <= from.columns) return Format::load_row(source);
-  float lanes[kLanes] = {};
-  for (int64_t i = column; i < from.columns; ++i) lanes[i - column] = to_float(source[i - column]);
-  return load_vector<Floats>(lanes);
+  return load_first<Format>(from.data + row * from.stride + column, from.columns - column);
 }
 
 /// The words of rows [Format::kPerWord x pair, ...) at kLanes columns: the summed dim runs down the rows.
