@@ -20,8 +20,7 @@ constexpr int64_t kBlock = 1 << 15;  // elements; sums of a block do not depend 
 
 const AdamWKernels& kernels(const at::Tensor& tensor) {
   if (tensor.is_cuda()) return cuda::adamw_kernels;
-  return choose(portable::adamw_kernels, avx2::adamw_kernels, avx512::adamw_kernels,
-                avx512_bf16::adamw_kernels);
+  return MEGADLM_CHOOSE_KERNELS(adamw_kernels);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "ops/simd/kernel_tables.h"
+
 namespace megadlm::ops {
 
 /// Kernels over elements [begin, end).
@@ -25,18 +27,7 @@ struct AdamWKernels {
   double (*squares_bf16)(const void* values, int64_t begin, int64_t end);
 };
 
-namespace portable {
-extern const AdamWKernels adamw_kernels;
-}
-namespace avx2 {
-extern const AdamWKernels adamw_kernels;
-}
-namespace avx512 {
-extern const AdamWKernels adamw_kernels;
-}
-namespace avx512_bf16 {
-extern const AdamWKernels adamw_kernels;
-}
+MEGADLM_DECLARE_KERNELS(AdamWKernels, adamw_kernels);
 namespace cuda {
 extern const AdamWKernels adamw_kernels;
 }

@@ -18,8 +18,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 const AttentionKernels::Implementation& kernels(const at::Tensor& tensor) {
-  const AttentionKernels& all = choose(portable::attention_kernels, avx2::attention_kernels,
-                                       avx512::attention_kernels, avx512_bf16::attention_kernels);
+  const AttentionKernels& all = MEGADLM_CHOOSE_KERNELS(attention_kernels);
   return is_bf16(tensor) ? all.bf16 : all.f32;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "ops/simd/kernel_tables.h"
+
 namespace megadlm::ops {
 
 /// Attention over [batch, length, heads, channels] arrays, fp32 or bf16 by the suffix, that never stores
@@ -48,17 +50,6 @@ struct AttentionKernels {
   Implementation f32, bf16;
 };
 
-namespace portable {
-extern const AttentionKernels attention_kernels;
-}
-namespace avx2 {
-extern const AttentionKernels attention_kernels;
-}
-namespace avx512 {
-extern const AttentionKernels attention_kernels;
-}
-namespace avx512_bf16 {
-extern const AttentionKernels attention_kernels;
-}
+MEGADLM_DECLARE_KERNELS(AttentionKernels, attention_kernels);
 
 }  // namespace megadlm::ops

@@ -20,10 +20,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-const EmbeddingKernels& kernels() {
-  return choose(portable::embedding_kernels, avx2::embedding_kernels, avx512::embedding_kernels,
-                avx512_bf16::embedding_kernels);
-}
+const EmbeddingKernels& kernels() { return MEGADLM_CHOOSE_KERNELS(embedding_kernels); }
 
 /// Positions sorted by token, those of one token in order; `starts` gets where each token's begin.
 std::vector<int32_t> sort_positions(const at::Tensor& tokens, std::vector<int64_t>& starts) {

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "ops/simd/kernel_tables.h"
+
 namespace megadlm::ops {
 
 /// Kernels over rows [begin, end) of the weight's gradient [rows, size]: each is the sum of the rows of
@@ -18,17 +20,6 @@ struct EmbeddingKernels {
   void (*backward_bf16)(const Backward&, int64_t begin, int64_t end);
 };
 
-namespace portable {
-extern const EmbeddingKernels embedding_kernels;
-}
-namespace avx2 {
-extern const EmbeddingKernels embedding_kernels;
-}
-namespace avx512 {
-extern const EmbeddingKernels embedding_kernels;
-}
-namespace avx512_bf16 {
-extern const EmbeddingKernels embedding_kernels;
-}
+MEGADLM_DECLARE_KERNELS(EmbeddingKernels, embedding_kernels);
 
 }  // namespace megadlm::ops

@@ -18,8 +18,7 @@ using torch::autograd::variable_list;
 
 const GatedActivationKernels& kernels(const at::Tensor& x) {
   if (x.is_cuda()) return cuda::gated_activation_kernels;
-  return choose(portable::gated_activation_kernels, avx2::gated_activation_kernels,
-                avx512::gated_activation_kernels, avx512_bf16::gated_activation_kernels);
+  return MEGADLM_CHOOSE_KERNELS(gated_activation_kernels);
 }
 
 struct GatedActivationFunction : torch::autograd::Function<GatedActivationFunction> {

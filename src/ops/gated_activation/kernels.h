@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "ops/simd/kernel_tables.h"
+
 namespace megadlm::ops {
 
 /// Kernels over rows [begin, end): x [rows, 2 x size] → y [rows, size], and the gradient of x.
@@ -22,18 +24,7 @@ struct GatedActivationKernels {
   BackwardFunction backward_f32[2], backward_bf16[2];
 };
 
-namespace portable {
-extern const GatedActivationKernels gated_activation_kernels;
-}
-namespace avx2 {
-extern const GatedActivationKernels gated_activation_kernels;
-}
-namespace avx512 {
-extern const GatedActivationKernels gated_activation_kernels;
-}
-namespace avx512_bf16 {
-extern const GatedActivationKernels gated_activation_kernels;
-}
+MEGADLM_DECLARE_KERNELS(GatedActivationKernels, gated_activation_kernels);
 namespace cuda {
 extern const GatedActivationKernels gated_activation_kernels;
 }

@@ -15,9 +15,7 @@ namespace {
 
 constexpr int64_t kLeastRows = 32;  ///< of the left factor, for which packing the right one pays
 
-const GemmKernels& kernels() {
-  return choose(portable::gemm_kernels, avx2::gemm_kernels, avx512::gemm_kernels, avx512_bf16::gemm_kernels);
-}
+const GemmKernels& kernels() { return MEGADLM_CHOOSE_KERNELS(gemm_kernels); }
 
 bool is_view_of_rows(const at::Tensor& matrix) { return matrix.stride(0) == 1 || matrix.stride(1) == 1; }
 

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "ops/simd/kernel_tables.h"
+
 namespace megadlm::ops {
 
 /// Matrix products of fp32 or bf16 numbers (by the suffix), summed in fp32 in an order that the depth alone
@@ -31,17 +33,6 @@ struct GemmKernels {
   Implementation f32, bf16;
 };
 
-namespace portable {
-extern const GemmKernels gemm_kernels;
-}
-namespace avx2 {
-extern const GemmKernels gemm_kernels;
-}
-namespace avx512 {
-extern const GemmKernels gemm_kernels;
-}
-namespace avx512_bf16 {
-extern const GemmKernels gemm_kernels;
-}
+MEGADLM_DECLARE_KERNELS(GemmKernels, gemm_kernels);
 
 }  // namespace megadlm::ops

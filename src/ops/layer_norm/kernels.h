@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "ops/simd/kernel_tables.h"
+
 namespace megadlm::ops {
 
 /// Kernels over rows [begin, end) of [rows, size] arrays, fp32 or bf16 by the suffix.
@@ -27,17 +29,6 @@ struct LayerNormKernels {
   void (*backward_bf16)(const Backward&, int64_t begin, int64_t end);
 };
 
-namespace portable {
-extern const LayerNormKernels layer_norm_kernels;
-}
-namespace avx2 {
-extern const LayerNormKernels layer_norm_kernels;
-}
-namespace avx512 {
-extern const LayerNormKernels layer_norm_kernels;
-}
-namespace avx512_bf16 {
-extern const LayerNormKernels layer_norm_kernels;
-}
+MEGADLM_DECLARE_KERNELS(LayerNormKernels, layer_norm_kernels);
 
 }  // namespace megadlm::ops

@@ -17,10 +17,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-const LayerNormKernels& kernels() {
-  return choose(portable::layer_norm_kernels, avx2::layer_norm_kernels, avx512::layer_norm_kernels,
-                avx512_bf16::layer_norm_kernels);
-}
+const LayerNormKernels& kernels() { return MEGADLM_CHOOSE_KERNELS(layer_norm_kernels); }
 
 /// (normed, sum) with an optional residual; one node of the graph for both.
 struct LayerNormFunction : torch::autograd::Function<LayerNormFunction> {

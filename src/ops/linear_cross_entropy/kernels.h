@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "ops/simd/kernel_tables.h"
+
 namespace megadlm::ops {
 
 /// Kernels over rows [begin, end) of logits [rows, columns].
@@ -19,18 +21,7 @@ struct CrossEntropyKernels {
   void (*loss_and_gradient_bf16)(const Rows&, int64_t begin, int64_t end);
 };
 
-namespace portable {
-extern const CrossEntropyKernels cross_entropy_kernels;
-}
-namespace avx2 {
-extern const CrossEntropyKernels cross_entropy_kernels;
-}
-namespace avx512 {
-extern const CrossEntropyKernels cross_entropy_kernels;
-}
-namespace avx512_bf16 {
-extern const CrossEntropyKernels cross_entropy_kernels;
-}
+MEGADLM_DECLARE_KERNELS(CrossEntropyKernels, cross_entropy_kernels);
 namespace cuda {
 extern const CrossEntropyKernels cross_entropy_kernels;
 }

@@ -26,8 +26,7 @@ constexpr int64_t kSmallestChunk = 128;             // rows
 
 const CrossEntropyKernels& kernels(const at::Tensor& hidden) {
   if (hidden.is_cuda()) return cuda::cross_entropy_kernels;
-  return choose(portable::cross_entropy_kernels, avx2::cross_entropy_kernels, avx512::cross_entropy_kernels,
-                avx512_bf16::cross_entropy_kernels);
+  return MEGADLM_CHOOSE_KERNELS(cross_entropy_kernels);
 }
 
 int64_t rows_of_chunk(const at::Tensor& hidden, int64_t valid_vocab) {

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "ops/simd/kernel_tables.h"
+
 namespace megadlm::ops {
 
 /// Kernels over tokens [begin, end). packed [tokens, groups, heads / groups + 2, head_size]; query, key,
@@ -35,18 +37,7 @@ struct QkvRotaryKernels {
 /// The largest head that the kernels take.
 inline constexpr int64_t kLargestHead = 512;
 
-namespace portable {
-extern const QkvRotaryKernels qkv_rotary_kernels;
-}
-namespace avx2 {
-extern const QkvRotaryKernels qkv_rotary_kernels;
-}
-namespace avx512 {
-extern const QkvRotaryKernels qkv_rotary_kernels;
-}
-namespace avx512_bf16 {
-extern const QkvRotaryKernels qkv_rotary_kernels;
-}
+MEGADLM_DECLARE_KERNELS(QkvRotaryKernels, qkv_rotary_kernels);
 namespace cuda {
 extern const QkvRotaryKernels qkv_rotary_kernels;
 }

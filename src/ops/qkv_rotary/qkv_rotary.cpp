@@ -18,8 +18,7 @@ using torch::autograd::variable_list;
 
 const QkvRotaryKernels& kernels(const at::Tensor& qkv) {
   if (qkv.is_cuda()) return cuda::qkv_rotary_kernels;
-  return choose(portable::qkv_rotary_kernels, avx2::qkv_rotary_kernels, avx512::qkv_rotary_kernels,
-                avx512_bf16::qkv_rotary_kernels);
+  return MEGADLM_CHOOSE_KERNELS(qkv_rotary_kernels);
 }
 
 const void* pointer(const at::Tensor& tensor) { return tensor.defined() ? tensor.const_data_ptr() : nullptr; }

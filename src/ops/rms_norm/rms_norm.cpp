@@ -17,10 +17,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-const RmsNormKernels& kernels() {
-  return choose(portable::rms_norm_kernels, avx2::rms_norm_kernels, avx512::rms_norm_kernels,
-                avx512_bf16::rms_norm_kernels);
-}
+const RmsNormKernels& kernels() { return MEGADLM_CHOOSE_KERNELS(rms_norm_kernels); }
 
 /// (normed, sum) with an optional residual; one node of the graph for both.
 struct RmsNormFunction : torch::autograd::Function<RmsNormFunction> {

@@ -39,10 +39,12 @@ inline float round_to<Bf16>(float value) {
   return std::bit_cast<float>(uint32_t{bf16_bits(value)} << 16);
 }
 
+inline constexpr float kLog2E = 1.44269504088896341f;
+
 /// e^x to about 2 units in the last place for |x| < 87; 0 or a large number beyond (Cephes' polynomial).
 inline float fast_exp(float x) {
   const float clamped = x < -87.0f ? -87.0f : (x > 88.0f ? 88.0f : x);
-  const float turns = clamped * 1.44269504088896341f;
+  const float turns = clamped * kLog2E;
   const float whole = (turns + 12582912.0f) - 12582912.0f;
   float rest = clamped - whole * 0.693359375f;
   rest -= whole * -2.12194440e-4f;
@@ -56,7 +58,5 @@ inline float fast_exp(float x) {
   const float scale = std::bit_cast<float>((static_cast<int32_t>(whole) + 127) << 23);
   return x < -87.0f ? 0.0f : value * scale;
 }
-
-inline float sigmoid(float x) { return 1.0f / (1.0f + fast_exp(-x)); }
 
 }  // namespace megadlm::ops::MEGADLM_ISA

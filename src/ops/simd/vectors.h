@@ -98,7 +98,7 @@ inline Floats exp2(Floats x) {
 #endif
 }
 
-/// 1 / x to about 2 units in the last place, for x that is neither 0 nor beyond 1e37.
+/// 1 / x to about 2 units in the last place, for x that is neither 0 nor beyond 8e37.
 inline Floats reciprocal(Floats x) {
 #if defined(__AVX512F__)
   const Floats rough = _mm512_rcp14_ps(x);

@@ -11,7 +11,7 @@ namespace megadlm::ops::MEGADLM_ISA {
 
 using Shape = AttentionKernels::Shape;
 
-inline constexpr float kLog2E = 1.44269504088896341f, kLn2 = 0.693147180559945309f;
+inline constexpr float kLn2 = 0.693147180559945309f;
 inline constexpr float kNothing = -1e30f;  ///< the running maximum of a row that has seen no key yet
 
 template <class Format>

@@ -4,8 +4,6 @@
 namespace megadlm::ops::MEGADLM_ISA {
 namespace {
 
-constexpr float kLog2E = 1.44269504088896341f;
-
 /// An activation's value and derivative.
 struct Gate {
   Floats value, derivative;

@@ -8,78 +8,81 @@ namespace {
 
 using Shape = QkvRotaryKernels::Shape;
 
-template <class T>
-float inverse_rms(const T* x, int64_t size, float epsilon) {
-  float squares = 0;
-#pragma omp simd reduction(+ : squares)
-  for (int64_t i = 0; i < size; ++i) squares += to_float(x[i]) * to_float(x[i]);
-  return 1.0f / std::sqrt(squares / static_cast<float>(size) + epsilon);
-}
+/// One head of any size.
+template <class Format>
+struct PlainHead {
+  using T = typename Format::Element;
 
-/// out = rotate(norm(x)) of one head; `angles`: cosines, then sines, or null.
-template <class T>
-void head_forward(const Shape& shape, const T* x, const T* weight, const float* angles, T* out) {
-  float values[kLargestHead];
-  const int64_t size = shape.head_size;
-  if (weight != nullptr) {
+  static float inverse_rms(const T* x, int64_t size, float epsilon) {
+    float squares = 0;
+#pragma omp simd reduction(+ : squares)
+    for (int64_t i = 0; i < size; ++i) squares += to_float(x[i]) * to_float(x[i]);
+    return 1.0f / std::sqrt(squares / static_cast<float>(size) + epsilon);
+  }
+
+  /// out = rotate(norm(x)) of one head; `angles`: cosines, then sines, or null.
+  static void forward(const Shape& shape, const T* x, const T* weight, const float* angles, T* out) {
+    float values[kLargestHead];
+    const int64_t size = shape.head_size;
+    if (weight != nullptr) {
+      const float scale = inverse_rms(x, size, shape.epsilon);
+#pragma omp simd
+      for (int64_t i = 0; i < size; ++i) {
+        values[i] = round_to<T>(round_to<T>(to_float(x[i]) * scale) * to_float(weight[i]));
+      }
+    } else {
+#pragma omp simd
+      for (int64_t i = 0; i < size; ++i) values[i] = to_float(x[i]);
+    }
+    const int64_t channels = angles != nullptr ? shape.channels : 0, half = channels / 2;
+    const float *cosine = angles, *sine = angles + half;
+#pragma omp simd
+    for (int64_t i = 0; i < half; ++i) {
+      const float first = values[i], second = values[i + half];
+      store(out + i, first * cosine[i] - second * sine[i]);
+      store(out + i + half, second * cosine[i] + first * sine[i]);
+    }
+#pragma omp simd
+    for (int64_t i = channels; i < size; ++i) store(out + i, values[i]);
+  }
+
+  /// The gradient of forward; the norm weight's is added to grad_weight.
+  static void backward(const Shape& shape, const T* x, const T* weight, const float* angles,
+                       const T* grad_out, T* grad_x, float* grad_weight) {
+    float grad[kLargestHead];
+    const int64_t size = shape.head_size, channels = angles != nullptr ? shape.channels : 0,
+                  half = channels / 2;
+    const float *cosine = angles, *sine = angles + half;
+#pragma omp simd
+    for (int64_t i = 0; i < half; ++i) {
+      const float first = to_float(grad_out[i]), second = to_float(grad_out[i + half]);
+      grad[i] = first * cosine[i] + second * sine[i];
+      grad[i + half] = second * cosine[i] - first * sine[i];
+    }
+#pragma omp simd
+    for (int64_t i = channels; i < size; ++i) grad[i] = to_float(grad_out[i]);
+    if (weight == nullptr) {
+#pragma omp simd
+      for (int64_t i = 0; i < size; ++i) store(grad_x + i, grad[i]);
+      return;
+    }
     const float scale = inverse_rms(x, size, shape.epsilon);
+    float dot = 0;
+#pragma omp simd reduction(+ : dot)
+    for (int64_t i = 0; i < size; ++i) {
+      const float normed = to_float(x[i]) * scale;
+      grad_weight[i] += grad[i] * round_to<T>(normed);
+      dot += grad[i] * to_float(weight[i]) * normed;
+    }
+    dot /= static_cast<float>(size);
 #pragma omp simd
     for (int64_t i = 0; i < size; ++i) {
-      values[i] = round_to<T>(round_to<T>(to_float(x[i]) * scale) * to_float(weight[i]));
+      store(grad_x + i, scale * (grad[i] * to_float(weight[i]) - to_float(x[i]) * scale * dot));
     }
-  } else {
-#pragma omp simd
-    for (int64_t i = 0; i < size; ++i) values[i] = to_float(x[i]);
   }
-  const int64_t channels = angles != nullptr ? shape.channels : 0, half = channels / 2;
-  const float *cosine = angles, *sine = angles + half;
-#pragma omp simd
-  for (int64_t i = 0; i < half; ++i) {
-    const float first = values[i], second = values[i + half];
-    store(out + i, first * cosine[i] - second * sine[i]);
-    store(out + i + half, second * cosine[i] + first * sine[i]);
-  }
-#pragma omp simd
-  for (int64_t i = channels; i < size; ++i) store(out + i, values[i]);
-}
+};
 
-/// The gradient of head_forward; the norm weight's is added to grad_weight.
-template <class T>
-void head_backward(const Shape& shape, const T* x, const T* weight, const float* angles, const T* grad_out,
-                   T* grad_x, float* grad_weight) {
-  float grad[kLargestHead];
-  const int64_t size = shape.head_size, channels = angles != nullptr ? shape.channels : 0,
-                half = channels / 2;
-  const float *cosine = angles, *sine = angles + half;
-#pragma omp simd
-  for (int64_t i = 0; i < half; ++i) {
-    const float first = to_float(grad_out[i]), second = to_float(grad_out[i + half]);
-    grad[i] = first * cosine[i] + second * sine[i];
-    grad[i + half] = second * cosine[i] - first * sine[i];
-  }
-#pragma omp simd
-  for (int64_t i = channels; i < size; ++i) grad[i] = to_float(grad_out[i]);
-  if (weight == nullptr) {
-#pragma omp simd
-    for (int64_t i = 0; i < size; ++i) store(grad_x + i, grad[i]);
-    return;
-  }
-  const float scale = inverse_rms(x, size, shape.epsilon);
-  float dot = 0;
-#pragma omp simd reduction(+ : dot)
-  for (int64_t i = 0; i < size; ++i) {
-    const float normed = to_float(x[i]) * scale;
-    grad_weight[i] += grad[i] * round_to<T>(normed);
-    dot += grad[i] * to_float(weight[i]) * normed;
-  }
-  dot /= static_cast<float>(size);
-#pragma omp simd
-  for (int64_t i = 0; i < size; ++i) {
-    store(grad_x + i, scale * (grad[i] * to_float(weight[i]) - to_float(x[i]) * scale * dot));
-  }
-}
-
-/// One head's work by vectors, where the head and its rotated half are whole vectors; kVectors: how many of
+/// The same by vectors, where the head and its rotated half are whole vectors; kVectors: how many of
 /// them, or 0 for a number that is known only when it runs.
 template <class Format, int kVectors>
 struct VectorHead {
@@ -143,19 +146,6 @@ struct VectorHead {
       for (int64_t i = 0; i < count; ++i) grad[i] = (grad[i] - values[i] * mean) * scale;
     }
     for (int64_t i = 0; i < count; ++i) Format::store_row(grad_x + i * kLanes, grad[i]);
-  }
-};
-
-/// The same for heads of any size.
-template <class Format>
-struct PlainHead {
-  using T = typename Format::Element;
-  static void forward(const Shape& shape, const T* x, const T* weight, const float* angles, T* out) {
-    head_forward(shape, x, weight, angles, out);
-  }
-  static void backward(const Shape& shape, const T* x, const T* weight, const float* angles,
-                       const T* grad_out, T* grad_x, float* grad_weight) {
-    head_backward(shape, x, weight, angles, grad_out, grad_x, grad_weight);
   }
 };
 
